@@ -1,0 +1,1 @@
+# The table at the end of configuring: what was found, what is missing.

@@ -1,0 +1,37 @@
+#pragma once
+// Every failure a user can meet is an Error: one line that says what, where and what to do, and the
+// exit code of the program. The message carries no trailing newline and no stack trace.
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+enum class ExitCode : int {
+  done = 0,
+  bug = 1,          // a fault of ours
+  usage = 2,        // command line or configuration
+  data = 3,         // input data
+  checkpoint = 4,   // checkpoint or model file unusable
+  resources = 5,    // out of disk, memory or a limit
+  in_use = 6,       // run directory in use
+  peer_lost = 7,    // a rank is dead or hung
+  diverged = 8,     // NaN or Inf
+  integrity = 9,    // ranks disagree
+  preempted = 10,   // stopped by a signal, saved
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// Throws Error(resources) that names `what` and the reason errno gives, in words ("No space left on device").
+[[noreturn]] void fail_system(ExitCode code, std::string_view what, int error_number);
+
+}  // namespace lockstep
