@@ -1,0 +1,47 @@
+#pragma once
+// Samples with their targets. Everything that trains or evaluates reads data through this interface only.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "lockstep/tensor/shape.hpp"
+#include "lockstep/tensor/view.hpp"
+
+namespace lockstep {
+
+/// Read-only: every member may be called from several threads at once. Sample ids run from 0 to size() - 1;
+/// an id outside is Error(bug). A data set has either labels (classes() > 0) or real targets (target_size() > 0);
+/// asking for the other kind is Error(bug).
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+
+  virtual std::int64_t size() const = 0;
+  /// [1,28,28], [400], [2]
+  virtual Shape sample_shape() const = 0;
+  /// The number of classes; 0 when targets are real vectors.
+  virtual std::int64_t classes() const = 0;
+  /// The length of a real-valued target vector; 0 when targets are labels.
+  virtual std::int64_t target_size() const = 0;
+
+  /// x(f, j) = feature f of sample ids[j]: one row per feature, one column per sample, samples contiguous.
+  /// x has features() rows and at least ids.size() columns; columns past ids.size() are untouched.
+  virtual void gather(std::span<const std::int64_t> ids, Matrix<float> x) const = 0;
+  virtual void gather(std::span<const std::int64_t> ids, Matrix<double> x) const = 0;
+
+  /// out[j] = the label of sample ids[j], in [0, classes()).
+  virtual void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const = 0;
+
+  /// t(k, j) = element k of the target of sample ids[j]; columns past ids.size() are untouched.
+  virtual void targets(std::span<const std::int64_t> ids, Matrix<float> t) const = 0;
+  virtual void targets(std::span<const std::int64_t> ids, Matrix<double> t) const = 0;
+
+  /// One line for people: "60000 samples [1,28,28] uint8, 10 classes".
+  virtual std::string describe() const = 0;
+
+  /// Elements per sample.
+  std::int64_t features() const { return sample_shape().elements(); }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,76 @@
+#pragma once
+// From a description ("fashion-mnist", "moons", a file, a folder) to data sets ready to train on.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lockstep/data/dataset.hpp"
+
+namespace lockstep {
+
+/// How one set is divided. Each number is a count of samples when it is 1 or more and a fraction of them when
+/// it is below 1; 0 means: none (validation, test) or all that are left (train).
+/// The parts are taken in the order train, validation, test, after shuffling where DataConfig::shuffle asks for it.
+struct SplitConfig {
+  double train = 0, validation = 0, test = 0;
+};
+
+/// Images [channels,height,width] become [channels,size,size]. size 0: left alone.
+struct ResizeConfig {
+  std::int64_t size = 0;
+  std::string method = "average";  // or "bicubic": antialiased, a = -0.5, clamped edges
+};
+
+/// Empty strings and zeros mean "by default"; what that is stands beside each field.
+struct DataConfig {
+  /// "fashion-mnist", "mnist"; "quadrants", "moons", "circles", "blobs"; or a path: .mat, .npz, .npy, .csv, an IDX
+  /// file (.gz or not), a folder of class folders of PNG images.
+  std::string source;
+  /// Only the first N training (test) samples of the source, before any split; 0: all.
+  std::int64_t limit = 0, test_limit = 0;
+
+  // Files
+  std::string test;                    // a second file (folder) of the same kind, used as the test set
+  std::string labels, test_labels;     // label files beside .npy and IDX; .npz and .mat hold theirs
+  std::string x_key, y_key;            // array names: .mat X and y; .npz x, x_train or X and y, y_train
+  std::string test_x_key, test_y_key;  // in the same .npz or .mat: a test set; .npz x_test and y_test when present
+  std::optional<bool> header;          // CSV: the first line names the columns; default: it holds a non-number
+  std::string label_column;            // CSV: name, or index from 0, or "last"; default: "last", "none": no target
+  bool regression = false;             // targets are real numbers (vectors), not labels
+  bool stream = false;                 // IDX (plain) and .npy: read by slices, never the whole file in memory
+
+  // Shape and transforms, in this order
+  std::vector<std::int64_t> shape;  // reshape every sample, for example [1,20,20]; default: as stored
+  bool transpose = false;           // swap height and width of every image (.mat stores columns first)
+  ResizeConfig resize;
+  double scale = 0;          // divide by it; default: 255 for uint8 images, else 1
+  bool standardise = false;  // (x - mean) / deviation per feature, both of the training set
+  bool one_hot = false;      // labels become real target vectors of 0 and 1
+
+  // Division
+  bool shuffle = false;  // before the split, keyed by seed
+  SplitConfig split;
+
+  // Generators
+  std::int64_t count = 0, test_count = 0;  // samples; default 1000 and none
+  double noise = -1;                       // deviation of the added normal noise; default: 0.1 moons, 0.05 circles,
+                                           // 1 blobs, 0 quadrants
+  double factor = 0.5;                     // circles: inner radius / outer radius
+  std::int64_t classes = 0;                // blobs: centres; default 3. Files: the number of classes; default largest
+                                           // label + 1
+  std::int64_t features = 0;               // blobs: dimensions; default 2
+  std::uint64_t seed = 1;                  // shuffles and generators
+};
+
+struct DataSplits {
+  std::shared_ptr<const Dataset> train, validation /* may be null */, test /* may be null */;
+};
+
+/// Reads or generates the data and applies the transforms. Error(usage) for a description that makes no sense,
+/// Error(data) for files that are missing or wrong.
+DataSplits load_data(const DataConfig& config);
+
+}  // namespace lockstep
