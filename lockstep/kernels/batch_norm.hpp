@@ -1,0 +1,60 @@
+#pragma once
+// Batch normalisation with the statistics of the slot: the same for any number of workers, and no communication.
+//   x, y [channels*pixels, samples]   gamma, beta [channels]   n = pixels * samples of the slot
+//   mean = (sum of x) / n    var = (sum of (x - mean)^2) / n    inv_std = 1 / sqrt(var + eps)
+//   y = fma(x - mean, gamma * inv_std, beta)
+// Order of every sum over a slot: 16 virtual lanes; lane l is one chain over (block, pixel), ascending, from 0 (sample
+// 16*block + l of the slot); squares and products enter by fma; then the lane tree.
+// Outputs are overwritten and never read; y may be x itself (then backward cannot follow).
+
+#include "lockstep/kernels/cost.hpp"
+#include "lockstep/kernels/slots.hpp"
+#include "lockstep/tensor/view.hpp"
+
+namespace lockstep {
+
+/// Training. Besides y it gives, per slot and channel, mean and inv_std (for backward; [slots, channels]), and two
+/// sums over the slot tree for the running averages: sum_mean = sum of n * mean, sum_var = sum of n * (n/(n-1) var),
+/// with 0 for a slot of n < 2 in sum_var and for an empty slot in both.
+template <class T>
+struct BatchNormForward {
+  std::int64_t channels, pixels;
+  T eps;
+  ConstMatrix<T> x;
+  const T *gamma, *beta;
+  Slots slots;
+  Matrix<T> y;
+  T *mean, *inv_std;
+  T *sum_mean, *sum_var;
+};
+
+/// With h = (x - mean) * inv_std and, per slot, p = sum of dy, q = sum of dy * h:
+///   dbeta = p and dgamma = q, each summed over the slot tree
+///   dx = gamma * inv_std * (dy - (p + h * q) / n), evaluated as scale * (dy - fma(h, q, p) / n), scale = gamma * inv_std
+/// dx may be dy itself.
+template <class T>
+struct BatchNormBackward {
+  std::int64_t channels, pixels;
+  ConstMatrix<T> x, dy;
+  const T *gamma, *mean, *inv_std;
+  Slots slots;
+  Matrix<T> dx;  // empty: not wanted
+  T *dgamma, *dbeta;
+};
+
+/// Inference: y = fma(x - running_mean, gamma / sqrt(running_var + eps), beta).
+template <class T>
+struct BatchNormInference {
+  std::int64_t channels, pixels;
+  T eps;
+  ConstMatrix<T> x;
+  const T *gamma, *beta, *running_mean, *running_var;
+  Matrix<T> y;
+};
+
+constexpr Cost batch_norm_cost(std::int64_t channels, std::int64_t pixels, std::int64_t samples, std::size_t scalar) {
+  const double n = double(channels) * double(pixels) * double(samples);
+  return {.flops = 7 * n, .bytes = double(scalar) * 3 * n};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,42 @@
+#pragma once
+// Losses: one value per sample and the gradient by the network's raw output z [outputs, samples].
+// Cross-entropies take the logits: the sigmoid or softmax before them is part of the loss, so nothing saturates.
+//
+//   kind                   loss of a sample                                        dz
+//   softmax_cross_entropy  log(sum over k of exp(z_k - m)) - (z_label - m)          scale * (p_k - [k = label])
+//   binary_cross_entropy   sum over k of max(z,0) - z t + log1p(exp(-|z|))          scale * (sigmoid(z) - t)
+//   squared_error          sum over k of 0.5 (z - t)^2                              scale * (z - t)
+//
+// m = max z, p = softmax(z). Sums over k are chains, ascending, from 0. For a label, t is its one-hot vector; with one
+// output, t is the label itself (0 or 1). Outputs are overwritten; dz may be z itself.
+
+#include "lockstep/kernels/cost.hpp"
+#include "lockstep/tensor/view.hpp"
+
+namespace lockstep {
+
+enum class LossKind { softmax_cross_entropy, binary_cross_entropy, squared_error };
+
+/// The targets of a chunk: class labels, or a matrix of real values [outputs, samples] where `labels` is null.
+template <class T>
+struct Targets {
+  const std::int32_t* labels = nullptr;
+  ConstMatrix<T> values;
+};
+
+template <class T>
+struct LossGradient {
+  LossKind kind;
+  T scale;  // 1 / batch for a mean over samples, 1 for a sum
+  ConstMatrix<T> z;
+  Targets<T> targets;
+  T* loss;       // [samples]
+  Matrix<T> dz;  // empty: only the loss is wanted
+};
+
+constexpr Cost loss_cost(std::int64_t outputs, std::int64_t samples, std::size_t scalar) {
+  const double n = double(outputs) * double(samples);
+  return {.flops = 14 * n, .bytes = double(scalar) * 2 * n};
+}
+
+}  // namespace lockstep
