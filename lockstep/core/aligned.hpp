@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "lockstep/core/checked.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep {
@@ -23,7 +24,9 @@ class AlignedBuffer {
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::int64_t size) : size_(size) {
     if (size_ == 0) return;
-    const std::size_t bytes = (static_cast<std::size_t>(size_) * sizeof(T) + kCacheLine - 1) / kCacheLine * kCacheLine;
+    const auto wanted = checked_product({size_, sizeof(T)});
+    if (!wanted) throw Error(ExitCode::resources, "no memory can hold " + std::to_string(size_) + " elements");
+    const std::size_t bytes = (static_cast<std::size_t>(*wanted) + kCacheLine - 1) / kCacheLine * kCacheLine;
     data_.reset(static_cast<T*>(std::aligned_alloc(kCacheLine, bytes)));
     if (!data_) throw Error(ExitCode::resources, "out of memory: " + std::to_string(bytes) + " bytes wanted");
     std::memset(static_cast<void*>(data_.get()), 0, bytes);
