@@ -1,5 +1,5 @@
 # What every target of the project shares: the strict floating-point flags, warnings, sanitizers,
-# and the two functions with which folders declare themselves.
+# and the functions with which folders declare themselves.
 include_guard()
 include(GNUInstallDirs)
 
@@ -9,6 +9,22 @@ find_package(PNG REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(Threads REQUIRED)
+if(LOCKSTEP_CLI)
+  find_package(CLI11 REQUIRED)
+endif()
+if(LOCKSTEP_TESTS)
+  find_package(GTest QUIET)
+endif()
+
+# The Python that tests use; the Makefile points it at the virtual environment.
+set(LOCKSTEP_PYTHON "" CACHE FILEPATH "Python interpreter for the tests")
+if(NOT LOCKSTEP_PYTHON)
+  find_program(LOCKSTEP_PYTHON_FOUND NAMES python3)
+  mark_as_advanced(LOCKSTEP_PYTHON_FOUND)
+  if(LOCKSTEP_PYTHON_FOUND)
+    set(LOCKSTEP_PYTHON ${LOCKSTEP_PYTHON_FOUND})
+  endif()
+endif()
 
 add_library(lockstep_flags INTERFACE)
 target_compile_features(lockstep_flags INTERFACE cxx_std_20)
@@ -26,7 +42,8 @@ endif()
 target_include_directories(lockstep_flags INTERFACE ${PROJECT_SOURCE_DIR})
 
 # lockstep_area(NAME SOURCES ... [LIBRARIES ...]): one folder of the library. Its objects end up in the
-# single static library `lockstep`; its libraries become dependencies of that library.
+# single static library `lockstep`. LIBRARIES are what its sources include; a library that must also be linked
+# (not header-only) stands in lockstep/CMakeLists.txt as well.
 function(lockstep_area name)
   cmake_parse_arguments(AREA "" "" "SOURCES;LIBRARIES" ${ARGN})
   set(target lockstep_${name})
@@ -41,4 +58,17 @@ function(lockstep_test name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE lockstep lockstep_flags lockstep_test_support fmt::fmt GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+endfunction()
+
+# lockstep_python_test(NAME SCRIPT file.py [NEEDS module...] [ARGS arg...]): a CTest that runs a Python script.
+# Where a module it needs cannot be imported the test is skipped and says so; where CI is set it fails.
+function(lockstep_python_test name)
+  cmake_parse_arguments(TEST "" "SCRIPT" "NEEDS;ARGS" ${ARGN})
+  if(NOT LOCKSTEP_PYTHON)
+    message(FATAL_ERROR "the test ${name} needs Python: install the Debian package python3 or set LOCKSTEP_PYTHON")
+  endif()
+  list(JOIN TEST_NEEDS "," needs)
+  add_test(NAME ${name} COMMAND ${LOCKSTEP_PYTHON} -B ${PROJECT_SOURCE_DIR}/tests/support/run_python_test.py
+           "--needs=${needs}" ${CMAKE_CURRENT_SOURCE_DIR}/${TEST_SCRIPT} ${TEST_ARGS})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endfunction()
