@@ -1,7 +1,7 @@
 #pragma once
 // Batch normalisation with the statistics of the slot: the same for any number of workers, and no communication.
 //   x, y [channels*pixels, samples]   gamma, beta [channels]   n = pixels * samples of the slot
-//   mean = (sum of x) / n    var = (sum of (x - mean)^2) / n    inv_std = 1 / sqrt(var + eps)
+//   mean = (sum of x) * (1/n)    var = (sum of (x - mean)^2) * (1/n)    inv_std = 1 / sqrt(var + eps)
 //   y = fma(x - mean, gamma * inv_std, beta)
 // Order of every sum over a slot: 16 virtual lanes; lane l is one chain over (block, pixel), ascending, from 0 (sample
 // 16*block + l of the slot); squares and products enter by fma; then the lane tree.
@@ -14,7 +14,7 @@
 namespace lockstep {
 
 /// Training. Besides y it gives, per slot and channel, mean and inv_std (for backward; [slots, channels]), and two
-/// sums over the slot tree for the running averages: sum_mean = sum of n * mean, sum_var = sum of n * (n/(n-1) var),
+/// sums over the slot tree for the running averages: sum_mean = sum of n * mean, sum_var = sum of n * (var * (n / (n-1))),
 /// with 0 for a slot of n < 2 in sum_var and for an empty slot in both.
 template <class T>
 struct BatchNormForward {
@@ -28,9 +28,10 @@ struct BatchNormForward {
   T *sum_mean, *sum_var;
 };
 
-/// With h = (x - mean) * inv_std and, per slot, p = sum of dy, q = sum of dy * h:
+/// Per slot, with sums ordered as above: p = sum of dy, q = inv_std * (sum of dy * (x - mean)).
 ///   dbeta = p and dgamma = q, each summed over the slot tree
-///   dx = gamma * inv_std * (dy - (p + h * q) / n), evaluated as scale * (dy - fma(h, q, p) / n), scale = gamma * inv_std
+///   dx = scale * (dy - (p + h q) / n), h = (x - mean) * inv_std, scale = gamma * inv_std; evaluated as
+///        fma(scale, dy, fma(slope, x - mean, shift)), slope = -(scale * inv_std) * (q * (1/n)), shift = -scale * (p * (1/n))
 /// dx may be dy itself.
 template <class T>
 struct BatchNormBackward {

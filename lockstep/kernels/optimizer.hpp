@@ -38,12 +38,11 @@ struct SgdStep {
 
 /// Adam and AdamW. Decoupled decay first (AdamW): w = w * (1 - lr*decay), where `decay_factor` is that factor (1: none).
 ///   m = fma(1 - beta1, g, beta1 * m)    v = fma((1 - beta2) * g, g, beta2 * v)
-///   w = w - rate * (m / (sqrt(v) / root2 + eps)),  rate = lr / (1 - beta1^t), root2 = sqrt(1 - beta2^t)
-/// evaluated as fma(-rate, m / (sqrt(v) / root2 + eps), w).
+///   w = fma(-rate, m / fma(sqrt(v), inv_root2, eps), w),  rate = lr / (1 - beta1^t), inv_root2 = 1 / sqrt(1 - beta2^t)
 template <class T>
 struct AdamStep {
   std::int64_t count;
-  T rate, root2, beta1, beta2, eps, decay_factor;
+  T rate, inv_root2, beta1, beta2, eps, decay_factor;
   const T* g;
   T *w, *m, *v;
 };
