@@ -3,7 +3,7 @@
 // Cross-entropies take the logits: the sigmoid or softmax before them is part of the loss, so nothing saturates.
 //
 //   kind                   loss of a sample                                        dz
-//   softmax_cross_entropy  log(sum over k of exp(z_k - m)) - (z_label - m)          scale * (p_k - [k = label])
+//   cross_entropy          log(sum over k of exp(z_k - m)) - (z_label - m)          scale * (p_k - [k = label])
 //   binary_cross_entropy   sum over k of max(z,0) - z t + log1p(exp(-|z|))          scale * (sigmoid(z) - t)
 //   squared_error          sum over k of 0.5 (z - t)^2                              scale * (z - t)
 //
@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-enum class LossKind { softmax_cross_entropy, binary_cross_entropy, squared_error };
+enum class Loss { cross_entropy, binary_cross_entropy, squared_error };
 
 /// The targets of a chunk: class labels, or a matrix of real values [outputs, samples] where `labels` is null.
 template <class T>
@@ -26,7 +26,7 @@ struct Targets {
 
 template <class T>
 struct LossGradient {
-  LossKind kind;
+  Loss kind;
   T scale;  // 1 / batch for a mean over samples, 1 for a sum
   ConstMatrix<T> z;
   Targets<T> targets;

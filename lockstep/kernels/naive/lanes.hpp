@@ -1,0 +1,25 @@
+#pragma once
+// Sums over the samples and pixels of a slot in 16 virtual lanes, then the lane tree, then the slot tree.
+
+#include "lockstep/kernels/naive/variant.hpp"
+#include "lockstep/kernels/slots.hpp"
+
+namespace lockstep::LOCKSTEP_NAIVE {
+
+/// term(pixel, s, sum) gives the lane's sum with the term of sample s and that pixel taken in.
+template <class T, class Term>
+T sum_over_slot(const Slots& slots, std::int64_t slot, std::int64_t pixels, const Term& term) {
+  T lanes[kLanes] = {};
+  for (std::int64_t block = slots.begin(slot); block < slots.end(slot); block += kLanes)
+    for (std::int64_t pixel = 0; pixel < pixels; ++pixel)
+      for (std::int64_t l = 0; l < kLanes && block + l < slots.end(slot); ++l)
+        lanes[l] = term(pixel, block + l, lanes[l]);
+  return lane_tree(lanes);
+}
+
+template <class T, class Term>
+T sum_over_slots(const Slots& slots, std::int64_t pixels, const Term& term) {
+  return slot_tree([&](std::int64_t slot) { return sum_over_slot<T>(slots, slot, pixels, term); }, 0, slots.count());
+}
+
+}  // namespace lockstep::LOCKSTEP_NAIVE

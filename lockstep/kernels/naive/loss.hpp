@@ -1,0 +1,69 @@
+#pragma once
+#include "lockstep/kernels/loss.hpp"
+#include "lockstep/kernels/math/elementary.hpp"
+#include "lockstep/kernels/naive/softmax.hpp"
+#include "lockstep/kernels/naive/variant.hpp"
+
+namespace lockstep::LOCKSTEP_NAIVE {
+
+/// Target k of sample s: the value, or the label's one-hot entry (the label itself for a single output).
+template <class T>
+T target(const LossGradient<T>& a, std::int64_t k, std::int64_t s) {
+  if (a.targets.labels == nullptr) return a.targets.values(k, s);
+  if (a.z.rows == 1) return T(a.targets.labels[s]);
+  return a.targets.labels[s] == k ? T(1) : T(0);
+}
+
+template <class T>
+void softmax_cross_entropy(const LossGradient<T>& a, std::int64_t s) {
+  const T largest = column_max(a.z, s);
+  const std::int64_t label = a.targets.labels[s];
+  T sum = T(0);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) sum = sum + math::exp(a.z(k, s) - largest);
+  a.loss[s] = math::log(sum) - (a.z(label, s) - largest);
+  if (a.dz.data == nullptr) return;
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const T p = math::exp(a.z(k, s) - largest) / sum;
+    a.dz(k, s) = a.scale * (k == label ? p - T(1) : p);
+  }
+}
+
+template <class T>
+void binary_cross_entropy(const LossGradient<T>& a, std::int64_t s) {
+  T sum = T(0);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const T z = a.z(k, s), t = target(a, k, s);
+    const T positive = z > T(0) ? z : T(0), magnitude = z < T(0) ? -z : z;
+    sum = sum + (fma(-z, t, positive) + math::log1p(math::exp(-magnitude)));
+    if (a.dz.data != nullptr) a.dz(k, s) = a.scale * (math::sigmoid(z) - t);
+  }
+  a.loss[s] = sum;
+}
+
+template <class T>
+void squared_error(const LossGradient<T>& a, std::int64_t s) {
+  T sum = T(0);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const T difference = a.z(k, s) - target(a, k, s);
+    sum = fma(T(0.5) * difference, difference, sum);
+    if (a.dz.data != nullptr) a.dz(k, s) = a.scale * difference;
+  }
+  a.loss[s] = sum;
+}
+
+template <class T>
+void loss_gradient(const LossGradient<T>& a) {
+  for (std::int64_t s = 0; s < a.z.cols; ++s) switch (a.kind) {
+      case Loss::softmax_cross_entropy:
+        softmax_cross_entropy(a, s);
+        break;
+      case Loss::binary_cross_entropy:
+        binary_cross_entropy(a, s);
+        break;
+      case Loss::squared_error:
+        squared_error(a, s);
+        break;
+    }
+}
+
+}  // namespace lockstep::LOCKSTEP_NAIVE
