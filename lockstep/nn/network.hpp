@@ -1,0 +1,69 @@
+#pragma once
+// A network: its input shape, its layers, its parameters. Shapes are checked as layers are added.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lockstep/nn/layers.hpp"
+#include "lockstep/nn/parameters.hpp"
+#include "lockstep/tensor/shape.hpp"
+
+namespace lockstep {
+
+/// One line of the description: what inspect prints.
+struct LayerSummary {
+  std::string path;  // "0", "4.body.1"
+  std::string type;
+  std::string detail;  // "6 of 5x5, pad 2"
+  Shape in, out;
+  std::int64_t parameters = 0;  // trainable and running statistics
+  double flops = 0;             // forward, one sample
+};
+
+class Network {
+ public:
+  explicit Network(Shape input, Precision precision = Precision::float32, Init init = {});
+
+  /// "784-128-64-10": linear layers with `activation` between them and `output` after the last (nothing: none).
+  static Network from_sizes(const std::vector<std::int64_t>& sizes, const std::optional<LayerSpec>& activation,
+                            const std::optional<LayerSpec>& output, Precision precision = Precision::float32, Init init = {});
+
+  /// Throws Error(usage) that names the layer and both shapes when it does not fit.
+  Network& add(LayerSpec layer);
+
+  const Shape& input() const { return input_; }
+  const Shape& output() const { return output_; }
+  Precision precision() const { return precision_; }
+  const std::vector<LayerSpec>& layers() const { return layers_; }
+  std::vector<LayerSummary> summary() const;
+
+  const std::vector<ParameterInfo>& parameters() const { return infos_; }
+  std::int64_t parameter_count() const;  // all elements of the vector
+  std::int64_t trainable_count() const;
+
+  /// Draws all parameters anew. A network is initialised with seed 1 until told otherwise.
+  void initialise(std::uint64_t seed);
+
+  ParameterValues& values() { return values_; }
+  const ParameterValues& values() const { return values_; }
+  template <class T>
+  T* data() {
+    return std::get<AlignedBuffer<T>>(values_).data();
+  }
+  template <class T>
+  const T* data() const {
+    return std::get<AlignedBuffer<T>>(values_).data();
+  }
+
+ private:
+  Shape input_, output_;
+  Precision precision_;
+  Init init_;
+  std::uint64_t seed_ = 1;
+  std::vector<LayerSpec> layers_;
+  std::vector<ParameterInfo> infos_;
+  ParameterValues values_;
+};
+
+}  // namespace lockstep
