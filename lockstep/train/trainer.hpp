@@ -1,0 +1,121 @@
+#pragma once
+// Trains a network: batches, slots, forward, loss, backward, the tree over slots, the optimiser step.
+//
+//   Trainer trainer(net, {.loss = Loss::cross_entropy, .optimizer = Adam{.lr = 1e-3}, .batch = 64, .seed = 1});
+//   trainer.fit(train, {.epochs = 5});
+//
+// The weights after any number of steps are a pure function of (network, options, data).
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/loss.hpp"
+#include "lockstep/nn/network.hpp"
+#include "lockstep/train/optimizer.hpp"
+
+namespace lockstep {
+
+/// Changes when the definition of a result changes: files made under another version are refused where bits matter.
+inline constexpr int kNumericsVersion = 1;
+
+enum class Reduction { mean, sum };  // of the samples' gradients over a batch
+
+struct TrainOptions {
+  Loss loss = Loss::cross_entropy;
+  OptimizerSpec optimizer = Adam{};
+  Schedule schedule{};
+  std::int64_t batch = 64;  // 0: the full batch
+  std::int64_t slots = 0;   // a power of two; 0: auto
+  Reduction reduction = Reduction::mean;
+  double l2 = 0;         // adds l2/2 * |weights|^2 to the loss; biases excluded
+  double clip_norm = 0;  // gradients with a larger norm are scaled down to it; 0: never
+  bool shuffle = true;
+  std::uint64_t seed = 1;  // shuffles and dropout; the network's own seed is for its initial weights
+  Backend backend = Backend::naive;
+};
+
+/// Loss and accuracy over a set of samples.
+struct Scores {
+  std::int64_t samples = 0;
+  double loss = 0;                        // mean over samples, without the L2 term
+  std::optional<std::int64_t> correct{};  // nothing when targets are real numbers that are not one-hot
+  std::optional<double> accuracy() const {
+    return correct && samples > 0 ? std::optional(double(*correct) / double(samples)) : std::nullopt;
+  }
+};
+
+/// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics.
+struct PhaseTimes {
+  double load = 0, forward = 0, loss = 0, backward = 0, reduce = 0, update = 0, validation = 0, total = 0;
+};
+
+struct EpochReport {
+  std::int64_t epoch = 0;  // from 1
+  std::int64_t steps = 0;  // since the beginning of training
+  double rate = 0;         // learning rate of the last step
+  Scores train;            // each batch scored before its update
+  std::optional<Scores> validation{};
+  double penalty = 0;  // the L2 term after the epoch
+  std::string weight_hash;
+  PhaseTimes times;
+};
+
+struct StepReport {
+  std::int64_t epoch = 0, epochs = 0;  // from 1
+  std::int64_t step = 0, steps = 0;    // of this epoch, from 1
+  std::int64_t samples_done = 0;       // of this epoch
+  double loss = 0;                     // mean of this epoch so far
+};
+
+struct FitOptions {
+  std::int64_t epochs = 1;
+  const Dataset* validation = nullptr;
+  std::function<void(const StepReport&)> on_step{};
+  std::function<void(const EpochReport&)> on_epoch{};
+};
+
+class Trainer {
+ public:
+  /// Throws Error(usage) when network and options do not fit together. `network` must outlive the trainer.
+  Trainer(Network& network, TrainOptions options);
+  ~Trainer();
+  Trainer(Trainer&&) noexcept;
+  Trainer& operator=(Trainer&&) noexcept;
+
+  /// Throws Error(diverged), naming epoch and step, when the loss is no longer a finite number.
+  std::vector<EpochReport> fit(const Dataset& data, const FitOptions& options);
+
+  /// One step on the given samples; returns their mean loss before the update.
+  double step(const Dataset& data, std::span<const std::int64_t> ids);
+
+  /// The gradient of the (mean or summed) loss over the given samples, with the L2 term, before clipping: one value per
+  /// element of the parameter vector; the entries of running statistics are their sums over the batch.
+  std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids);
+
+  Scores evaluate(const Dataset& data) const;
+
+  /// l2/2 * |weights|^2 for the present weights.
+  double penalty() const;
+
+  const TrainOptions& options() const;
+
+ private:
+  struct Engine;
+  template <class T>
+  struct EngineOf;
+  std::unique_ptr<Engine> engine_;
+};
+
+/// Runs a network forward in inference mode. Output [samples][outputs], row-major; cross-entropy networks whose last
+/// layer is linear give logits unless `probabilities` asks for softmax to be applied.
+std::vector<double> predict(const Network& network, const Dataset& data, std::span<const std::int64_t> ids,
+                            Backend backend = Backend::naive);
+
+}  // namespace lockstep
