@@ -1,0 +1,72 @@
+# Lockstep: `make demo` and `make test` need nothing else to be typed first; they install what is missing.
+# Everything they make goes to build/. The work is done by scripts/ and by the presets of CMakePresets.json.
+
+# What `make demo` trains: small enough for the naive kernels to finish well under two minutes on one core.
+DEMO_CONFIG ?= examples/lenet5-fashion.toml
+DEMO_LIMIT  ?= 10000
+DEMO_EPOCHS ?= 2
+
+# Seconds that `make fuzz` spends on each target.
+SECONDS ?= 60
+
+JOBS ?= $(shell nproc)
+export JOBS
+
+# A list of tests on a terminal scrolls past; in a log it is wanted.
+CTEST = ctest -j$(JOBS) $$([ -t 1 ] && echo --progress)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build fuzz data sanitize format tidy install clean
+.NOTPARALLEL:
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 17
+
+demo: ## train LeNet-5 on Fashion-MNIST and show the result (build/demo)
+	@scripts/bootstrap demo
+	@scripts/build release lockstep_cli
+	@rm -rf build/demo
+	@build/lockstep train $(DEMO_CONFIG) --set data.limit=$(DEMO_LIMIT) --set train.epochs=$(DEMO_EPOCHS) --out build/demo
+
+test: ## build and run every test
+	@scripts/bootstrap test
+	@scripts/build fuzz
+	@scripts/build release
+	@$(CTEST) --preset release
+
+build: ## build the program build/lockstep
+	@scripts/bootstrap build
+	@scripts/build release lockstep_cli
+
+fuzz: ## run every fuzz target for SECONDS=60 each
+	@scripts/bootstrap fuzz
+	@scripts/build fuzz
+	@scripts/fuzz $(SECONDS)
+
+data: ## fetch MNIST into build/data/mnist
+	@scripts/bootstrap data
+	@python3 scripts/fetch_mnist.py build/data/mnist
+
+sanitize: ## run the tests under the address, undefined-behaviour and thread sanitizers
+	@scripts/bootstrap test
+	@scripts/build asan-ubsan
+	@$(CTEST) --preset asan-ubsan
+	@scripts/build tsan
+	@$(CTEST) --preset tsan
+
+format: ## format every C++ file
+	@scripts/bootstrap lint
+	@git ls-files -co --exclude-standard -- '*.cpp' '*.hpp' | xargs -r clang-format -i
+
+tidy: ## run clang-tidy over the program, the library and the tests
+	@scripts/bootstrap test lint
+	@scripts/build release
+	@scripts/tidy
+
+install: ## install the library, its headers and the program under PREFIX=/usr/local
+	@scripts/bootstrap build
+	@scripts/build release lockstep lockstep_cli
+	@cmake --install build/release --prefix $(or $(PREFIX),/usr/local)
+
+clean: ## remove everything the other targets made
+	@rm -rf build
