@@ -151,8 +151,9 @@ LOCKSTEP_INLINE V tanh(V x) {
   const V over = Ops<V>::fma(-scale, parts.p, above);
   const V over_low = Ops<V>::fma(-scale, parts.p, above - over);
   const V e = Ops<V>::fma(scale, parts.p, scale);
+  const V e_low = Ops<V>::fma(scale, parts.p, scale - e);
   const V under = one + e;
-  const V ratio = detail::quotient(over, over_low, under, e - (under - one));
+  const V ratio = detail::quotient(over, over_low, under, (e - (under - one)) + e_low);
   return Ops<V>::from_bits(Ops<V>::to_bits(ratio) | (Ops<V>::to_bits(x) & Ops<V>::set_bits(C::kSignMask)));
 }
 

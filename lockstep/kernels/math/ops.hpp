@@ -6,7 +6,6 @@
 //
 // A new SIMD or device type needs only a specialisation of Ops (ops_vector.hpp does it for the compilers' vectors).
 
-#include <bit>
 #include <cstdint>
 
 #include "lockstep/core/inline.hpp"
@@ -25,8 +24,8 @@ struct Ops<float> {
   static LOCKSTEP_INLINE std::uint32_t set_bits(std::uint32_t value) { return value; }
   static LOCKSTEP_INLINE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
   static LOCKSTEP_INLINE float sqrt(float a) { return __builtin_sqrtf(a); }
-  static LOCKSTEP_INLINE std::uint32_t to_bits(float a) { return std::bit_cast<std::uint32_t>(a); }
-  static LOCKSTEP_INLINE float from_bits(std::uint32_t a) { return std::bit_cast<float>(a); }
+  static LOCKSTEP_INLINE std::uint32_t to_bits(float a) { return __builtin_bit_cast(std::uint32_t, a); }
+  static LOCKSTEP_INLINE float from_bits(std::uint32_t a) { return __builtin_bit_cast(float, a); }
   static LOCKSTEP_INLINE float select(bool mask, float yes, float no) { return mask ? yes : no; }
 };
 
@@ -39,8 +38,8 @@ struct Ops<double> {
   static LOCKSTEP_INLINE std::uint64_t set_bits(std::uint64_t value) { return value; }
   static LOCKSTEP_INLINE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
   static LOCKSTEP_INLINE double sqrt(double a) { return __builtin_sqrt(a); }
-  static LOCKSTEP_INLINE std::uint64_t to_bits(double a) { return std::bit_cast<std::uint64_t>(a); }
-  static LOCKSTEP_INLINE double from_bits(std::uint64_t a) { return std::bit_cast<double>(a); }
+  static LOCKSTEP_INLINE std::uint64_t to_bits(double a) { return __builtin_bit_cast(std::uint64_t, a); }
+  static LOCKSTEP_INLINE double from_bits(std::uint64_t a) { return __builtin_bit_cast(double, a); }
   static LOCKSTEP_INLINE double select(bool mask, double yes, double no) { return mask ? yes : no; }
 };
 
