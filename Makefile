@@ -12,9 +12,6 @@ SECONDS ?= 60
 JOBS ?= $(shell nproc)
 export JOBS
 
-# A list of tests on a terminal scrolls past; in a log it is wanted.
-CTEST = ctest -j$(JOBS) $$([ -t 1 ] && echo --progress)
-
 .DEFAULT_GOAL := help
 .PHONY: help demo test build fuzz data sanitize format tidy install clean
 .NOTPARALLEL:
@@ -32,7 +29,7 @@ test: ## build and run every test
 	@scripts/bootstrap test
 	@scripts/build fuzz
 	@scripts/build release
-	@$(CTEST) --preset release
+	@scripts/run_tests.py release -j$(JOBS)
 
 build: ## build the program build/lockstep
 	@scripts/bootstrap build
@@ -45,14 +42,14 @@ fuzz: ## run every fuzz target for SECONDS=60 each
 
 data: ## fetch MNIST into build/data/mnist
 	@scripts/bootstrap data
-	@python3 scripts/fetch_mnist.py build/data/mnist
+	@scripts/fetch_mnist.py build/data/mnist
 
 sanitize: ## run the tests under the address, undefined-behaviour and thread sanitizers
 	@scripts/bootstrap test
 	@scripts/build asan-ubsan
-	@$(CTEST) --preset asan-ubsan
+	@scripts/run_tests.py asan-ubsan -j$(JOBS)
 	@scripts/build tsan
-	@$(CTEST) --preset tsan
+	@scripts/run_tests.py tsan -j$(JOBS)
 
 format: ## format every C++ file
 	@scripts/bootstrap lint
