@@ -24,14 +24,14 @@ struct Conv2dGeometry {
   std::int64_t dilation_h = 1, dilation_w = 1;
   std::int64_t groups = 1;
 
-  LOCKSTEP_INLINE std::int64_t out_height() const {
+  LOCKSTEP_INLINE constexpr std::int64_t out_height() const {
     return (in_height + 2 * pad_h - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;
   }
-  LOCKSTEP_INLINE std::int64_t out_width() const {
+  LOCKSTEP_INLINE constexpr std::int64_t out_width() const {
     return (in_width + 2 * pad_w - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
   }
-  LOCKSTEP_INLINE std::int64_t in_per_group() const { return in_channels / groups; }
-  LOCKSTEP_INLINE std::int64_t out_per_group() const { return out_channels / groups; }
+  LOCKSTEP_INLINE constexpr std::int64_t in_per_group() const { return in_channels / groups; }
+  LOCKSTEP_INLINE constexpr std::int64_t out_per_group() const { return out_channels / groups; }
 };
 
 /// Order: each y is one fma chain over (ic, ky, kx), ascending, from b (or 0): acc = fma(w, x, acc).

@@ -8,8 +8,9 @@
 namespace lockstep {
 
 const std::vector<std::string>& init_names() {
-  static const std::vector<std::string> names = {"uniform",    "normal",    "xavier-uniform", "xavier-normal", "fan-in-uniform",
-                                                 "he-uniform", "he-normal", "zeros",          "constant"};
+  static const std::vector<std::string> names = {"uniform",       "normal",         "xavier-uniform",
+                                                 "xavier-normal", "fan-in-uniform", "he-uniform",
+                                                 "he-normal",     "zeros",          "constant"};
   return names;
 }
 
@@ -22,15 +23,24 @@ struct Distribution {
 
 Distribution distribution(const Init& init, double fan_in, double fan_out) {
   switch (init.kind) {
-    case InitKind::uniform: return {Distribution::uniform, init.scale};
-    case InitKind::normal: return {Distribution::normal, init.scale};
-    case InitKind::xavier_uniform: return {Distribution::uniform, std::sqrt(6 / (fan_in + fan_out))};
-    case InitKind::xavier_normal: return {Distribution::normal, std::sqrt(2 / (fan_in + fan_out))};
-    case InitKind::fan_in_uniform: return {Distribution::uniform, 1 / std::sqrt(fan_in)};
-    case InitKind::he_uniform: return {Distribution::uniform, std::sqrt(6 / fan_in)};
-    case InitKind::he_normal: return {Distribution::normal, std::sqrt(2 / fan_in)};
-    case InitKind::zeros: return {Distribution::constant, 0};
-    case InitKind::constant: return {Distribution::constant, init.scale};
+    case InitKind::uniform:
+      return {Distribution::uniform, init.scale};
+    case InitKind::normal:
+      return {Distribution::normal, init.scale};
+    case InitKind::xavier_uniform:
+      return {Distribution::uniform, std::sqrt(6 / (fan_in + fan_out))};
+    case InitKind::xavier_normal:
+      return {Distribution::normal, std::sqrt(2 / (fan_in + fan_out))};
+    case InitKind::fan_in_uniform:
+      return {Distribution::uniform, 1 / std::sqrt(fan_in)};
+    case InitKind::he_uniform:
+      return {Distribution::uniform, std::sqrt(6 / fan_in)};
+    case InitKind::he_normal:
+      return {Distribution::normal, std::sqrt(2 / fan_in)};
+    case InitKind::zeros:
+      return {Distribution::constant, 0};
+    case InitKind::constant:
+      return {Distribution::constant, init.scale};
   }
   return {Distribution::constant, 0};
 }
@@ -38,20 +48,22 @@ Distribution distribution(const Init& init, double fan_in, double fan_out) {
 }  // namespace
 
 template <class T>
-void initialise(const Init& init, std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed, std::uint32_t parameter,
-                std::span<T> values) {
+void initialise(const Init& init, std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed,
+                std::uint32_t parameter, std::span<T> values) {
   const Distribution d = distribution(init, double(fan_in), double(fan_out));
   const RandomKey key{.seed = seed, .purpose = Purpose::init, .layer = parameter};
   for (std::size_t e = 0; e < values.size(); ++e) {
     // Drawn in double and rounded once, so a float32 network starts from the rounded float64 one.
     double value = d.size;
     if (d.shape == Distribution::uniform) value = (2 * uniform(key, e) - 1) * d.size;
-    if (d.shape == Distribution::normal) value = normal(key, e) * d.size;
+    if (d.shape == Distribution::normal) value = math::normal(key, e) * d.size;
     values[e] = static_cast<T>(value);
   }
 }
 
-template void initialise<float>(const Init&, std::int64_t, std::int64_t, std::uint64_t, std::uint32_t, std::span<float>);
-template void initialise<double>(const Init&, std::int64_t, std::int64_t, std::uint64_t, std::uint32_t, std::span<double>);
+template void initialise<float>(const Init&, std::int64_t, std::int64_t, std::uint64_t, std::uint32_t,
+                                std::span<float>);
+template void initialise<double>(const Init&, std::int64_t, std::int64_t, std::uint64_t, std::uint32_t,
+                                 std::span<double>);
 
 }  // namespace lockstep

@@ -32,7 +32,7 @@ const std::vector<std::string>& init_names();
 
 /// Fills `values` from the stream of `parameter`.
 template <class T>
-void initialise(const Init& init, std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed, std::uint32_t parameter,
-                std::span<T> values);
+void initialise(const Init& init, std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed,
+                std::uint32_t parameter, std::span<T> values);
 
 }  // namespace lockstep

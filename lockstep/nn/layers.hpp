@@ -2,7 +2,8 @@
 // The layers a network can be described with: plain values, no memory, no machine. A network is a list of them.
 //
 //   Network net({1, 28, 28});
-//   net.add(Conv2d{.out = 6, .kernel = 5, .pad = 2}).add(Relu{}).add(MaxPool2d{.window = 2}).add(Flatten{}).add(Linear{.out = 10});
+//   net.add(Conv2d{.out = 6, .kernel = 5, .pad = 2}).add(Relu{}).add(MaxPool2d{.window =
+//   2}).add(Flatten{}).add(Linear{.out = 10});
 
 #include <cstdint>
 #include <optional>

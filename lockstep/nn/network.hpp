@@ -2,11 +2,13 @@
 // A network: its input shape, its layers, its parameters. Shapes are checked as layers are added.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lockstep/nn/layers.hpp"
 #include "lockstep/nn/parameters.hpp"
+#include "lockstep/nn/plan.hpp"
 #include "lockstep/tensor/shape.hpp"
 
 namespace lockstep {
@@ -27,43 +29,52 @@ class Network {
 
   /// "784-128-64-10": linear layers with `activation` between them and `output` after the last (nothing: none).
   static Network from_sizes(const std::vector<std::int64_t>& sizes, const std::optional<LayerSpec>& activation,
-                            const std::optional<LayerSpec>& output, Precision precision = Precision::float32, Init init = {});
+                            const std::optional<LayerSpec>& output, Precision precision = Precision::float32,
+                            Init init = {});
 
   /// Throws Error(usage) that names the layer and both shapes when it does not fit.
   Network& add(LayerSpec layer);
 
   const Shape& input() const { return input_; }
-  const Shape& output() const { return output_; }
+  const Shape& output() const { return plans_.empty() ? input_ : plans_.back().out; }
   Precision precision() const { return precision_; }
   const std::vector<LayerSpec>& layers() const { return layers_; }
+  const std::vector<LayerPlan>& plans() const { return plans_; }
   std::vector<LayerSummary> summary() const;
 
   const std::vector<ParameterInfo>& parameters() const { return infos_; }
-  std::int64_t parameter_count() const;  // all elements of the vector
-  std::int64_t trainable_count() const;
+  std::int64_t parameter_count() const { return count_; }  // all elements of the vector
+  std::int64_t trainable_count() const { return trainable_; }
 
-  /// Draws all parameters anew. A network is initialised with seed 1 until told otherwise.
+  /// Draws all parameters anew. A network that was never told a seed uses 1.
   void initialise(std::uint64_t seed);
 
-  ParameterValues& values() { return values_; }
-  const ParameterValues& values() const { return values_; }
+  /// The parameter vector; drawn at first use after the last add().
+  ParameterValues& values();
+  const ParameterValues& values() const;
   template <class T>
   T* data() {
-    return std::get<AlignedBuffer<T>>(values_).data();
+    return std::get<AlignedBuffer<T>>(values()).data();
   }
   template <class T>
   const T* data() const {
-    return std::get<AlignedBuffer<T>>(values_).data();
+    return std::get<AlignedBuffer<T>>(values()).data();
   }
 
  private:
-  Shape input_, output_;
+  void place_parameters();
+  void draw() const;
+
+  Shape input_;
   Precision precision_;
   Init init_;
   std::uint64_t seed_ = 1;
   std::vector<LayerSpec> layers_;
+  std::vector<LayerPlan> plans_;
   std::vector<ParameterInfo> infos_;
-  ParameterValues values_;
+  std::int64_t count_ = 0, trainable_ = 0;
+  mutable bool initialised_ = false;
+  mutable ParameterValues values_;
 };
 
 }  // namespace lockstep

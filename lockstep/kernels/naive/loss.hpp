@@ -54,7 +54,7 @@ void squared_error(const LossGradient<T>& a, std::int64_t s) {
 template <class T>
 void loss_gradient(const LossGradient<T>& a) {
   for (std::int64_t s = 0; s < a.z.cols; ++s) switch (a.kind) {
-      case Loss::softmax_cross_entropy:
+      case Loss::cross_entropy:
         softmax_cross_entropy(a, s);
         break;
       case Loss::binary_cross_entropy:

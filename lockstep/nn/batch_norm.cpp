@@ -1,0 +1,109 @@
+#include "lockstep/kernels/batch_norm.hpp"
+
+#include "lockstep/nn/layer.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// y = gamma (x - mean) / sqrt(var + eps) + beta, mean and var of the slot (training) or running (inference)
+template <class T>
+class BatchNormLayer : public Layer<T> {
+ public:
+  explicit BatchNormLayer(const LayerPlan& plan)
+      : Layer<T>(plan),
+        spec_(std::get<BatchNorm>(plan.spec.kind)),
+        channels_(plan.in[0]),
+        pixels_(plan.in.elements() / plan.in[0]),
+        gamma_(plan.parameters[0].offset),
+        beta_(plan.parameters[1].offset),
+        running_mean_(plan.parameters[2].offset),
+        running_var_(plan.parameters[3].offset) {}
+
+  bool backward_in_place() const override { return true; }
+
+  void reserve(LayerMemory<T>& memory, std::int64_t, std::int64_t slots) const override {
+    memory.saved = AlignedBuffer<T>(2 * slots * channels_);
+  }
+
+  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
+    const T* p = pass.parameters;
+    if (!pass.training) {
+      pass.kernels.batch_norm_inference({.channels = channels_,
+                                         .pixels = pixels_,
+                                         .eps = T(spec_.eps),
+                                         .x = x,
+                                         .gamma = p + gamma_,
+                                         .beta = p + beta_,
+                                         .running_mean = p + running_mean_,
+                                         .running_var = p + running_var_,
+                                         .y = memory.y},
+                                        pass.context);
+      return;
+    }
+    pass.kernels.batch_norm_forward({.channels = channels_,
+                                     .pixels = pixels_,
+                                     .eps = T(spec_.eps),
+                                     .x = x,
+                                     .gamma = p + gamma_,
+                                     .beta = p + beta_,
+                                     .slots = pass.slots,
+                                     .y = memory.y,
+                                     .mean = mean(memory),
+                                     .inv_std = inv_std(memory, pass),
+                                     .sum_mean = pass.gradients + running_mean_,
+                                     .sum_var = pass.gradients + running_var_},
+                                    pass.context);
+  }
+
+  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
+                Matrix<T> dx) const override {
+    pass.kernels.batch_norm_backward({.channels = channels_,
+                                      .pixels = pixels_,
+                                      .x = x,
+                                      .dy = dy,
+                                      .gamma = pass.parameters + gamma_,
+                                      .mean = mean(memory),
+                                      .inv_std = inv_std(memory, pass),
+                                      .slots = pass.slots,
+                                      .dx = dx,
+                                      .dgamma = pass.gradients + gamma_,
+                                      .dbeta = pass.gradients + beta_},
+                                     pass.context);
+  }
+
+  /// running = (1 - momentum) * running + momentum * (sum / count)
+  void update_statistics(T* parameters, const T* sums, std::int64_t samples) const override {
+    const T momentum = T(spec_.momentum), rest = T(1) - momentum, count = T(samples * pixels_);
+    for (const std::int64_t offset : {running_mean_, running_var_})
+      for (std::int64_t c = offset; c < offset + channels_; ++c) {
+        const T kept = rest * parameters[c];
+        parameters[c] = kept + momentum * (sums[c] / count);
+      }
+  }
+
+  Cost forward_cost(std::int64_t samples) const override {
+    return batch_norm_cost(channels_, pixels_, samples, sizeof(T));
+  }
+  Cost backward_cost(std::int64_t samples, bool) const override { return forward_cost(samples); }
+
+ private:
+  T* mean(LayerMemory<T>& memory) const { return memory.saved.data(); }
+  T* inv_std(LayerMemory<T>& memory, const Pass<T>& pass) const {
+    return memory.saved.data() + pass.slots.count() * channels_;
+  }
+
+  BatchNorm spec_;
+  std::int64_t channels_, pixels_, gamma_, beta_, running_mean_, running_var_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Layer<T>> make_batch_norm(const LayerPlan& plan) {
+  return std::make_unique<BatchNormLayer<T>>(plan);
+}
+
+LOCKSTEP_INSTANTIATE_LAYER(make_batch_norm);
+
+}  // namespace lockstep

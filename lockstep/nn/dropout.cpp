@@ -1,0 +1,55 @@
+#include "lockstep/kernels/dropout.hpp"
+
+#include <algorithm>
+
+#include "lockstep/nn/layer.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// Training: y = keep ? x / (1 - p) : 0, and the same on dy. Inference: y = x.
+template <class T>
+class DropoutLayer : public Layer<T> {
+ public:
+  explicit DropoutLayer(const LayerPlan& plan) : Layer<T>(plan), p_(std::get<Dropout>(plan.spec.kind).p) {}
+
+  bool in_place() const override { return true; }
+
+  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
+    apply(pass, pass.training ? p_ : 0, x, memory.y);
+  }
+
+  void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
+    if (dx.data != nullptr) apply(pass, p_, dy, dx);
+  }
+
+  Cost forward_cost(std::int64_t samples) const override {
+    return dropout_cost(this->plan().in.elements(), samples, sizeof(T));
+  }
+  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
+
+ private:
+  void apply(const Pass<T>& pass, double p, ConstMatrix<T> x, Matrix<T> y) const {
+    if (p == 0) {
+      if (x.data == y.data) return;
+      for (std::int64_t r = 0; r < y.rows; ++r) std::copy_n(x.row(r), y.cols, y.row(r));
+      return;
+    }
+    const RandomKey key{.seed = pass.seed, .purpose = Purpose::dropout, .epoch = pass.epoch, .layer = this->plan().id};
+    pass.kernels.dropout_apply({.key = key, .sample_ids = pass.sample_ids, .p = p, .x = x, .y = y}, pass.context);
+  }
+
+  double p_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Layer<T>> make_dropout(const LayerPlan& plan) {
+  return std::make_unique<DropoutLayer<T>>(plan);
+}
+
+LOCKSTEP_INSTANTIATE_LAYER(make_dropout);
+
+}  // namespace lockstep

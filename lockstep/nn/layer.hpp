@@ -1,0 +1,110 @@
+#pragma once
+// Layers that run. A layer knows mathematics, not machines: it calls the kernels of whatever table the pass carries.
+// Layers are immutable and shared by all workers; what a worker needs to remember between forward and backward is in
+// its LayerMemory.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lockstep/kernels/table.hpp"
+#include "lockstep/nn/plan.hpp"
+
+namespace lockstep {
+
+/// What all layers share during one pass over a chunk of samples.
+template <class T>
+struct Pass {
+  const KernelTable<T>& kernels;
+  KernelContext& context;
+  const T* parameters;     // the flat vector
+  T* gradients = nullptr;  // same layout; every trainable slice is overwritten by backward, and the slices of running
+                           // statistics by forward in training, each with its sum over the chunk's slots
+  bool training = false;
+  Slots slots{};                               // of the chunk's columns; used in training only
+  std::span<const std::int64_t> sample_ids{};  // one per column; used in training only
+  std::uint64_t seed = 0;
+  std::uint32_t epoch = 0;
+};
+
+template <class T>
+struct SequenceMemory;
+
+/// One worker's memory of one layer.
+template <class T>
+struct LayerMemory {
+  AlignedBuffer<T> storage;                // of y; empty when y lies in the layer's input
+  Matrix<T> y;                             // set by forward
+  AlignedBuffer<T> saved;                  // what backward needs besides x and y
+  std::vector<SequenceMemory<T>> inner{};  // residual block: body, shortcut
+};
+
+/// The samples of a row are padded to whole virtual lanes, so that rows start on cache lines.
+constexpr std::int64_t padded(std::int64_t samples) { return (samples + kLanes - 1) / kLanes * kLanes; }
+
+template <class T>
+class Layer {
+ public:
+  explicit Layer(const LayerPlan& plan) : plan_(plan) {}
+  virtual ~Layer() = default;
+
+  const LayerPlan& plan() const { return plan_; }
+
+  /// y may overwrite x: backward needs at most y.
+  virtual bool in_place() const { return false; }
+  /// Backward reads this layer's y, so the next layer must not overwrite it.
+  virtual bool backward_reads_y() const { return false; }
+  /// dx may overwrite dy.
+  virtual bool backward_in_place() const { return in_place(); }
+
+  /// Sets up memory for chunks of up to `samples` columns in `slots` slots (saved, inner; y is the caller's concern).
+  virtual void reserve(LayerMemory<T>&, std::int64_t /*samples*/, std::int64_t /*slots*/) const {}
+
+  /// Fills memory.y, whose view the caller has set.
+  virtual void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const = 0;
+
+  /// Fills the layer's slices of pass.gradients, and dx unless it is empty. x is what forward was given (y itself where
+  /// the layer ran in place). dy may be destroyed.
+  virtual void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
+                        Matrix<T> dx) const = 0;
+
+  /// Takes the batch's sums of running statistics into the parameters; `samples` is the size of the batch.
+  virtual void update_statistics(T* /*parameters*/, const T* /*sums*/, std::int64_t /*samples*/) const {}
+
+  virtual Cost forward_cost(std::int64_t samples) const = 0;
+  /// With or without the data gradient.
+  virtual Cost backward_cost(std::int64_t samples, bool data) const = 0;
+
+ private:
+  LayerPlan plan_;
+};
+
+/// Every kind but Flatten, which has nothing to compute: sequences leave it out.
+template <class T>
+std::unique_ptr<Layer<T>> make_layer(const LayerPlan& plan);
+
+// One maker per file.
+template <class T>
+std::unique_ptr<Layer<T>> make_linear(const LayerPlan& plan);
+template <class T>
+std::unique_ptr<Layer<T>> make_conv2d(const LayerPlan& plan);
+template <class T>
+std::unique_ptr<Layer<T>> make_pool2d(const LayerPlan& plan);
+template <class T>
+std::unique_ptr<Layer<T>> make_activation(const LayerPlan& plan);
+template <class T>
+std::unique_ptr<Layer<T>> make_softmax(const LayerPlan& plan);
+template <class T>
+std::unique_ptr<Layer<T>> make_batch_norm(const LayerPlan& plan);
+template <class T>
+std::unique_ptr<Layer<T>> make_dropout(const LayerPlan& plan);
+template <class T>
+std::unique_ptr<Layer<T>> make_residual(const LayerPlan& plan);
+
+}  // namespace lockstep
+
+// Every layer file ends with this: both scalars of its maker.
+#define LOCKSTEP_INSTANTIATE_LAYER(maker)                                     \
+  template std::unique_ptr<Layer<float>> maker<float>(const LayerPlan& plan); \
+  template std::unique_ptr<Layer<double>> maker<double>(const LayerPlan& plan)

@@ -1,0 +1,52 @@
+#include "lockstep/kernels/linear.hpp"
+
+#include "lockstep/nn/layer.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// y = w x + b
+template <class T>
+class LinearLayer : public Layer<T> {
+ public:
+  explicit LinearLayer(const LayerPlan& plan)
+      : Layer<T>(plan), in_(plan.in.elements()), out_(plan.out.elements()), weight_(plan.parameters[0].offset) {
+    if (plan.parameters.size() > 1) bias_ = plan.parameters[1].offset;
+  }
+
+  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
+    const T* bias = bias_ < 0 ? nullptr : pass.parameters + bias_;
+    pass.kernels.linear_forward({.x = x, .w = weight(pass), .b = bias, .y = memory.y}, pass.context);
+  }
+
+  /// dx = w^T dy, dw = dy x^T, db = sum of dy
+  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
+    pass.kernels.linear_backward_weights({.x = x,
+                                          .dy = dy,
+                                          .slots = pass.slots,
+                                          .dw = dense_matrix(pass.gradients + weight_, out_, in_),
+                                          .db = bias_ < 0 ? nullptr : pass.gradients + bias_},
+                                         pass.context);
+    if (dx.data != nullptr) pass.kernels.linear_backward_data({.w = weight(pass), .dy = dy, .dx = dx}, pass.context);
+  }
+
+  Cost forward_cost(std::int64_t samples) const override { return linear_cost(in_, out_, samples, sizeof(T)); }
+  Cost backward_cost(std::int64_t samples, bool data) const override { return (data ? 2 : 1) * forward_cost(samples); }
+
+ private:
+  ConstMatrix<T> weight(const Pass<T>& pass) const { return dense_matrix(pass.parameters + weight_, out_, in_); }
+
+  std::int64_t in_, out_, weight_, bias_ = -1;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Layer<T>> make_linear(const LayerPlan& plan) {
+  return std::make_unique<LinearLayer<T>>(plan);
+}
+
+LOCKSTEP_INSTANTIATE_LAYER(make_linear);
+
+}  // namespace lockstep

@@ -1,0 +1,108 @@
+#include "lockstep/nn/network.hpp"
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/nn/layer.hpp"
+
+namespace lockstep {
+
+Network::Network(Shape input, Precision precision, Init init)
+    : input_(input), precision_(precision), init_(init), values_(AlignedBuffer<float>()) {
+  if (input_.rank() == 0 || input_.rank() == 2 || input_.rank() > 3 || input_.elements() < 1)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("model input {} must be [features] or [channels,height,width], all at least 1", input_.str()));
+}
+
+Network Network::from_sizes(const std::vector<std::int64_t>& sizes, const std::optional<LayerSpec>& activation,
+                            const std::optional<LayerSpec>& output, Precision precision, Init init) {
+  if (sizes.size() < 2) throw Error(ExitCode::usage, "sizes needs at least an input and an output, such as 784-128-10");
+  Network network({sizes.front()}, precision, init);
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    network.add(Linear{.out = sizes[i]});
+    const std::optional<LayerSpec>& after = i + 1 < sizes.size() ? activation : output;
+    if (after) network.add(*after);
+  }
+  return network;
+}
+
+Network& Network::add(LayerSpec layer) {
+  plans_.push_back(plan_layer(layer, output(), std::to_string(plans_.size()), init_));
+  layers_.push_back(std::move(layer));
+  place_parameters();
+  initialised_ = false;
+  return *this;
+}
+
+void Network::place_parameters() {
+  infos_.clear();
+  std::uint32_t id = 0;
+  std::int64_t offset = 0;
+  const auto place = [&](bool trainable) {
+    for_each_layer(plans_, [&](LayerPlan& plan) {
+      for (ParameterInfo& info : plan.parameters) {
+        if (info.trainable() != trainable) continue;
+        info.offset = offset;
+        offset += info.elements();
+        infos_.push_back(info);
+      }
+    });
+  };
+  for_each_layer(plans_, [&](LayerPlan& plan) { plan.id = id++; });
+  place(true);
+  trainable_ = offset;
+  place(false);
+  count_ = offset;
+}
+
+std::vector<LayerSummary> Network::summary() const {
+  std::vector<LayerSummary> lines;
+  for_each_layer(plans_, [&](const LayerPlan& plan) {
+    const bool flatten = std::holds_alternative<Flatten>(plan.spec.kind);
+    std::int64_t parameters = 0;
+    for (const ParameterInfo& info : plan.parameters) parameters += info.elements();
+    lines.push_back({.path = plan.path,
+                     .type = layer_type(plan.spec),
+                     .detail = layer_detail(plan.spec),
+                     .in = plan.in,
+                     .out = plan.out,
+                     .parameters = parameters,
+                     .flops = flatten ? 0 : make_layer<float>(plan)->forward_cost(1).flops});
+  });
+  return lines;
+}
+
+void Network::initialise(std::uint64_t seed) {
+  seed_ = seed;
+  draw();
+}
+
+void Network::draw() const {
+  const auto fill = [&](auto buffer) {
+    for (std::size_t p = 0; p < infos_.size(); ++p) {
+      const ParameterInfo& info = infos_[p];
+      const auto slice =
+          buffer.span().subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.elements()));
+      lockstep::initialise(info.init, info.fan_in, info.fan_out, seed_, static_cast<std::uint32_t>(p), slice);
+    }
+    values_ = std::move(buffer);
+  };
+  if (precision_ == Precision::float32)
+    fill(AlignedBuffer<float>(count_));
+  else
+    fill(AlignedBuffer<double>(count_));
+  initialised_ = true;
+}
+
+const ParameterValues& Network::values() const {
+  if (!initialised_) draw();
+  return values_;
+}
+
+ParameterValues& Network::values() {
+  if (!initialised_) draw();
+  return values_;
+}
+
+}  // namespace lockstep

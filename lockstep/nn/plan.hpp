@@ -1,0 +1,49 @@
+#pragma once
+// From a description to a plan: shapes checked, geometry resolved, parameters listed. Independent of the scalar type
+// and of the machine; layer.hpp turns a plan into something that runs.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lockstep/kernels/conv2d.hpp"
+#include "lockstep/kernels/pool2d.hpp"
+#include "lockstep/nn/layers.hpp"
+#include "lockstep/nn/parameters.hpp"
+
+namespace lockstep {
+
+struct LayerPlan {
+  std::string path;  // "0", "4.body.1"
+  LayerSpec spec;
+  Shape in, out;
+  std::vector<ParameterInfo> parameters{};
+  std::vector<LayerPlan> body{}, shortcut{};  // of a residual block
+  std::uint32_t id = 0;                       // position in the walk over all layers: keys the random streams
+};
+
+/// Throws Error(usage) that names the layer and both shapes when it does not fit. `init` serves layers without their
+/// own.
+LayerPlan plan_layer(const LayerSpec& spec, const Shape& in, const std::string& path, const Init& init);
+std::vector<LayerPlan> plan_sequence(const std::vector<LayerSpec>& specs, const Shape& in, const std::string& prefix,
+                                     const Init& init);
+
+/// "6 of 5x5, pad 2": what distinguishes this layer from others of its type.
+std::string layer_detail(const LayerSpec& spec);
+
+/// Of a planned layer of that kind.
+Conv2dGeometry conv2d_geometry(const Conv2d& spec, const Shape& in);
+Pool2dGeometry pool2d_geometry(const Extent& window, const std::optional<Extent>& stride, const Extent& pad,
+                               const Shape& in);
+
+/// Calls visit(plan) for every layer, residual blocks before their inner layers (body, then shortcut).
+template <class Plans, class Visit>
+void for_each_layer(Plans& plans, const Visit& visit) {
+  for (auto& plan : plans) {
+    visit(plan);
+    for_each_layer(plan.body, visit);
+    for_each_layer(plan.shortcut, visit);
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,74 @@
+#include "lockstep/kernels/pool2d.hpp"
+
+#include "lockstep/nn/layer.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// y = the largest tap of each window
+template <class T>
+class MaxPool2dLayer : public Layer<T> {
+ public:
+  MaxPool2dLayer(const LayerPlan& plan, const Pool2dGeometry& geometry) : Layer<T>(plan), geometry_(geometry) {}
+
+  bool backward_reads_y() const override { return true; }
+
+  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
+    pass.kernels.max_pool2d_forward({.geometry = geometry_, .x = x, .y = memory.y}, pass.context);
+  }
+
+  /// dx = dy where x is the window's y, else 0
+  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
+                Matrix<T> dx) const override {
+    if (dx.data == nullptr) return;
+    pass.kernels.max_pool2d_backward({.geometry = geometry_, .x = x, .y = memory.y, .dy = dy, .dx = dx}, pass.context);
+  }
+
+  Cost forward_cost(std::int64_t samples) const override { return pool2d_cost(geometry_, samples, sizeof(T)); }
+  Cost backward_cost(std::int64_t samples, bool data) const override {
+    return data ? pool2d_cost(geometry_, samples, sizeof(T)) : Cost{};
+  }
+
+ private:
+  Pool2dGeometry geometry_;
+};
+
+/// y = the mean of each window
+template <class T>
+class AvgPool2dLayer : public Layer<T> {
+ public:
+  AvgPool2dLayer(const LayerPlan& plan, const Pool2dGeometry& geometry) : Layer<T>(plan), geometry_(geometry) {}
+
+  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
+    pass.kernels.avg_pool2d_forward({.geometry = geometry_, .x = x, .y = memory.y}, pass.context);
+  }
+
+  /// dx = the window's dy / area, summed over the windows
+  void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
+    if (dx.data == nullptr) return;
+    pass.kernels.avg_pool2d_backward({.geometry = geometry_, .dy = dy, .dx = dx}, pass.context);
+  }
+
+  Cost forward_cost(std::int64_t samples) const override { return pool2d_cost(geometry_, samples, sizeof(T)); }
+  Cost backward_cost(std::int64_t samples, bool data) const override {
+    return data ? pool2d_cost(geometry_, samples, sizeof(T)) : Cost{};
+  }
+
+ private:
+  Pool2dGeometry geometry_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Layer<T>> make_pool2d(const LayerPlan& plan) {
+  if (const auto* p = std::get_if<MaxPool2d>(&plan.spec.kind))
+    return std::make_unique<MaxPool2dLayer<T>>(plan, pool2d_geometry(p->window, p->stride, p->pad, plan.in));
+  const auto& p = std::get<AvgPool2d>(plan.spec.kind);
+  return std::make_unique<AvgPool2dLayer<T>>(plan, pool2d_geometry(p.window, p.stride, p.pad, plan.in));
+}
+
+LOCKSTEP_INSTANTIATE_LAYER(make_pool2d);
+
+}  // namespace lockstep

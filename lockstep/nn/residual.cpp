@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "lockstep/nn/sequence.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// y = body(x) + shortcut(x)
+template <class T>
+class ResidualLayer : public Layer<T> {
+ public:
+  explicit ResidualLayer(const LayerPlan& plan) : Layer<T>(plan), body_(plan.body), shortcut_(plan.shortcut) {}
+
+  void reserve(LayerMemory<T>& memory, std::int64_t samples, std::int64_t slots) const override {
+    memory.inner.push_back(body_.make_memory(samples, slots));
+    memory.inner.push_back(shortcut_.make_memory(samples, slots));
+    // Both branches destroy the dy they are given, and both give a dx: a copy of dy and the shortcut's dx.
+    const std::int64_t out = this->plan().out.elements(), in = this->plan().in.elements();
+    memory.saved = AlignedBuffer<T>((out + in) * padded(samples));
+  }
+
+  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
+    const ConstMatrix<T> body = body_.forward(pass, x, memory.inner[0]);
+    const ConstMatrix<T> shortcut = shortcut_.forward(pass, x, memory.inner[1]);
+    pass.kernels.add({.a = body, .b = shortcut, .y = memory.y}, pass.context);
+  }
+
+  /// dx = body'(dy) + shortcut'(dy)
+  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
+                Matrix<T> dx) const override {
+    T* const space = memory.saved.data();
+    const Matrix<T> copy{space, dy.rows, dy.cols, dy.stride};
+    for (std::int64_t r = 0; r < dy.rows; ++r) std::copy_n(dy.row(r), dy.cols, copy.row(r));
+    body_.backward(pass, x, memory.inner[0], copy, dx);
+    if (shortcut_.empty()) {
+      if (dx.data != nullptr) pass.kernels.add({.a = dx, .b = dy, .y = dx}, pass.context);
+      return;
+    }
+    Matrix<T> other;
+    if (dx.data != nullptr) other = {space + dy.rows * dy.stride, dx.rows, dx.cols, dx.stride};
+    shortcut_.backward(pass, x, memory.inner[1], dy, other);
+    if (dx.data != nullptr) pass.kernels.add({.a = dx, .b = other, .y = dx}, pass.context);
+  }
+
+  void update_statistics(T* parameters, const T* sums, std::int64_t samples) const override {
+    body_.update_statistics(parameters, sums, samples);
+    shortcut_.update_statistics(parameters, sums, samples);
+  }
+
+  Cost forward_cost(std::int64_t samples) const override {
+    return body_.forward_cost(samples) + shortcut_.forward_cost(samples) + sum_cost(samples);
+  }
+  Cost backward_cost(std::int64_t samples, bool data) const override {
+    return body_.backward_cost(samples, data) + shortcut_.backward_cost(samples, data) +
+           (data ? sum_cost(samples) : Cost{});
+  }
+
+ private:
+  Cost sum_cost(std::int64_t samples) const { return add_cost(this->plan().out.elements(), samples, sizeof(T)); }
+
+  Sequence<T> body_, shortcut_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Layer<T>> make_residual(const LayerPlan& plan) {
+  return std::make_unique<ResidualLayer<T>>(plan);
+}
+
+LOCKSTEP_INSTANTIATE_LAYER(make_residual);
+
+}  // namespace lockstep

@@ -1,0 +1,112 @@
+#include "lockstep/nn/sequence.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+
+namespace {
+
+bool has_parameters(const LayerPlan& plan) {
+  const auto any = [](const std::vector<LayerPlan>& plans) {
+    return std::any_of(plans.begin(), plans.end(), has_parameters);
+  };
+  return !plan.parameters.empty() || any(plan.body) || any(plan.shortcut);
+}
+
+template <class T>
+Matrix<T> view(AlignedBuffer<T>& buffer, std::int64_t rows, std::int64_t samples) {
+  return {buffer.data(), rows, samples, padded(samples)};
+}
+
+}  // namespace
+
+template <class T>
+Sequence<T>::Sequence(const std::vector<LayerPlan>& plans) {
+  for (const LayerPlan& plan : plans)
+    if (!std::holds_alternative<Flatten>(plan.spec.kind)) layers_.push_back(make_layer<T>(plan));
+}
+
+/// The first layer never overwrites the sequence's input, nor any layer an output that its maker's backward reads.
+template <class T>
+bool Sequence<T>::runs_in_place(std::size_t layer) const {
+  return layer > 0 && layers_[layer]->in_place() && !layers_[layer - 1]->backward_reads_y();
+}
+
+template <class T>
+std::size_t Sequence<T>::first_trained() const {
+  const auto trained = [](const auto& layer) { return has_parameters(layer->plan()); };
+  return static_cast<std::size_t>(std::find_if(layers_.begin(), layers_.end(), trained) - layers_.begin());
+}
+
+template <class T>
+SequenceMemory<T> Sequence<T>::make_memory(std::int64_t samples, std::int64_t slots) const {
+  SequenceMemory<T> memory;
+  std::int64_t widest = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const Layer<T>& layer = *layers_[i];
+    LayerMemory<T>& own = memory.layers.emplace_back();
+    if (!runs_in_place(i)) own.storage = AlignedBuffer<T>(layer.plan().out.elements() * padded(samples));
+    layer.reserve(own, samples, slots);
+    if (i > 0) widest = std::max(widest, layer.plan().in.elements());
+  }
+  for (AlignedBuffer<T>& buffer : memory.gradients) buffer = AlignedBuffer<T>(widest * padded(samples));
+  return memory;
+}
+
+template <class T>
+ConstMatrix<T> Sequence<T>::forward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory) const {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    LayerMemory<T>& own = memory.layers[i];
+    const std::int64_t rows = layers_[i]->plan().out.elements();
+    own.y = runs_in_place(i) ? memory.layers[i - 1].y : view(own.storage, rows, x.cols);
+    layers_[i]->forward(pass, x, own);
+    x = own.y;
+  }
+  return x;
+}
+
+template <class T>
+void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy,
+                           Matrix<T> dx) const {
+  const std::size_t last_needed = dx.data != nullptr ? 0 : first_trained();
+  std::size_t spare = 0;  // the gradient buffer that dy does not lie in
+  for (std::size_t i = layers_.size(); i-- > last_needed;) {
+    const ConstMatrix<T> input = i == 0 ? x : ConstMatrix<T>(memory.layers[i - 1].y);
+    Matrix<T> gradient;
+    if (i > last_needed) {
+      gradient = layers_[i]->backward_in_place() ? Matrix<T>{dy.data, input.rows, dy.cols, dy.stride}
+                                                 : view(memory.gradients[spare], input.rows, dy.cols);
+      if (gradient.data != dy.data) spare = 1 - spare;
+    } else if (dx.data != nullptr) {
+      gradient = dx;
+    }
+    layers_[i]->backward(pass, input, memory.layers[i], dy, gradient);
+    dy = gradient;
+  }
+}
+
+template <class T>
+void Sequence<T>::update_statistics(T* parameters, const T* sums, std::int64_t samples) const {
+  for (const auto& layer : layers_) layer->update_statistics(parameters, sums, samples);
+}
+
+template <class T>
+Cost Sequence<T>::forward_cost(std::int64_t samples) const {
+  Cost cost;
+  for (const auto& layer : layers_) cost = cost + layer->forward_cost(samples);
+  return cost;
+}
+
+template <class T>
+Cost Sequence<T>::backward_cost(std::int64_t samples, bool data) const {
+  Cost cost;
+  const std::size_t last_needed = data ? 0 : first_trained();
+  for (std::size_t i = last_needed; i < layers_.size(); ++i)
+    cost = cost + layers_[i]->backward_cost(samples, data || i > last_needed);
+  return cost;
+}
+
+template class Sequence<float>;
+template class Sequence<double>;
+
+}  // namespace lockstep

@@ -1,0 +1,45 @@
+#pragma once
+// Layers one after the other: the whole network, or one branch of a residual block.
+
+#include <memory>
+#include <vector>
+
+#include "lockstep/nn/layer.hpp"
+
+namespace lockstep {
+
+template <class T>
+struct SequenceMemory {
+  std::vector<LayerMemory<T>> layers;
+  AlignedBuffer<T> gradients[2];  // dy and dx change places from layer to layer
+};
+
+template <class T>
+class Sequence {
+ public:
+  explicit Sequence(const std::vector<LayerPlan>& plans);
+
+  /// One worker's memory for chunks of up to `samples` columns in `slots` slots.
+  SequenceMemory<T> make_memory(std::int64_t samples, std::int64_t slots) const;
+
+  /// The output of the last layer (x itself if there is none), in `memory`.
+  ConstMatrix<T> forward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory) const;
+
+  /// x as given to forward. dy may be destroyed. An empty dx is not computed, and neither is any data gradient before
+  /// the first layer with parameters.
+  void backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy, Matrix<T> dx) const;
+
+  void update_statistics(T* parameters, const T* sums, std::int64_t samples) const;
+
+  Cost forward_cost(std::int64_t samples) const;
+  Cost backward_cost(std::int64_t samples, bool data) const;
+  bool empty() const { return layers_.empty(); }
+
+ private:
+  bool runs_in_place(std::size_t layer) const;
+  std::size_t first_trained() const;
+
+  std::vector<std::unique_ptr<Layer<T>>> layers_;
+};
+
+}  // namespace lockstep

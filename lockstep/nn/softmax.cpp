@@ -1,0 +1,44 @@
+#include "lockstep/kernels/softmax.hpp"
+
+#include "lockstep/nn/layer.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// y_k = exp(x_k) / sum over j of exp(x_j)
+template <class T>
+class SoftmaxLayer : public Layer<T> {
+ public:
+  using Layer<T>::Layer;
+
+  bool in_place() const override { return true; }
+  bool backward_reads_y() const override { return true; }
+
+  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
+    pass.kernels.softmax_forward({.x = x, .y = memory.y}, pass.context);
+  }
+
+  /// dx_k = y_k (dy_k - sum over j of dy_j y_j)
+  void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>& memory, Matrix<T> dy,
+                Matrix<T> dx) const override {
+    if (dx.data == nullptr) return;
+    pass.kernels.softmax_backward({.y = memory.y, .dy = dy, .dx = dx}, pass.context);
+  }
+
+  Cost forward_cost(std::int64_t samples) const override {
+    return softmax_cost(this->plan().in.elements(), samples, sizeof(T));
+  }
+  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Layer<T>> make_softmax(const LayerPlan& plan) {
+  return std::make_unique<SoftmaxLayer<T>>(plan);
+}
+
+LOCKSTEP_INSTANTIATE_LAYER(make_softmax);
+
+}  // namespace lockstep
