@@ -1,6 +1,7 @@
 #pragma once
 // What a data file holds: an n-dimensional array of numbers, in the type the file stores them in.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -108,6 +109,16 @@ Array array_from(std::vector<std::int64_t> dims, std::span<const T> values) {
   const auto raw = std::as_bytes(values);
   return {element_type_of<T>(), std::move(dims), std::vector<std::byte>(raw.begin(), raw.end())};
 }
+
+/// What stands before the elements of an IDX or .npy file.
+struct ArrayHeader {
+  ElementType type = ElementType::uint8;
+  std::vector<std::int64_t> dims;
+  std::int64_t data_offset = 0;  // of the first element in the file
+  std::int64_t data_bytes = 0;   // of all elements: checked for overflow, not against the file's length
+  std::endian order = std::endian::native;
+  bool column_major = false;
+};
 
 /// A named array of a file that holds several (.npz, .mat).
 struct NamedArray {

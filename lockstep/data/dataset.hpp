@@ -11,8 +11,8 @@
 namespace lockstep {
 
 /// Read-only: every member may be called from several threads at once. Sample ids run from 0 to size() - 1;
-/// an id outside is Error(bug). A data set has either labels (classes() > 0) or real targets (target_size() > 0);
-/// asking for the other kind is Error(bug).
+/// an id outside is Error(bug). A data set has labels (classes() > 0), real targets (target_size() > 0), both
+/// (one-hot) or neither (features only); asking for what it has not is Error(bug).
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -20,9 +20,9 @@ class Dataset {
   virtual std::int64_t size() const = 0;
   /// [1,28,28], [400], [2]
   virtual Shape sample_shape() const = 0;
-  /// The number of classes; 0 when targets are real vectors.
+  /// The number of classes; 0 when the samples have no labels.
   virtual std::int64_t classes() const = 0;
-  /// The length of a real-valued target vector; 0 when targets are labels.
+  /// The length of a real-valued target vector; 0 when targets are labels only.
   virtual std::int64_t target_size() const = 0;
 
   /// x(f, j) = feature f of sample ids[j]: one row per feature, one column per sample, samples contiguous.

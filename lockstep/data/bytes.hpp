@@ -1,0 +1,76 @@
+#pragma once
+// What every file reader needs: errors with the place, numbers of either byte order, and reads that cannot
+// leave the file. Readers parse memory (bytes, name); `name` is the path that messages begin with.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep {
+
+/// Throws Error(data): "<name>: byte <offset>: <what>".
+[[noreturn]] void fail_data(std::string_view name, std::int64_t offset, std::string_view what);
+
+/// The whole file. Error(data) when it is missing, not a regular file or cannot be read.
+std::vector<std::byte> read_file(const std::filesystem::path& path);
+
+/// Reverses the bytes of every element when `order` is not this machine's.
+void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std::endian order);
+
+/// Elements stored with the first index fastest, returned with the last index fastest; dims stay as they are.
+/// bytes.size() == product of dims times element_size.
+std::vector<std::byte> column_to_row_major(std::vector<std::byte> bytes, std::span<const std::int64_t> dims,
+                                           std::int64_t element_size);
+
+/// Reads memory from front to back. Every read is checked against what is left.
+class ByteReader {
+ public:
+  ByteReader(std::span<const std::byte> bytes, std::string_view name, std::endian order = std::endian::little)
+      : bytes_(bytes), name_(name), order_(order) {}
+
+  std::int64_t offset() const { return offset_; }
+  std::int64_t remaining() const { return static_cast<std::int64_t>(bytes_.size()) - offset_; }
+  std::string_view name() const { return name_; }
+  void set_order(std::endian order) { order_ = order; }
+
+  /// The next `count` bytes; the error calls them `what`.
+  std::span<const std::byte> take(std::int64_t count, std::string_view what);
+
+  template <class T>
+  T number(std::string_view what) {
+    T value{};
+    auto raw = take(static_cast<std::int64_t>(sizeof(T)), what);
+    std::memcpy(&value, raw.data(), sizeof(T));
+    to_native_order(std::as_writable_bytes(std::span(&value, 1)), sizeof(T), order_);
+    return value;
+  }
+  std::uint16_t u16(std::string_view what) { return number<std::uint16_t>(what); }
+  std::uint32_t u32(std::string_view what) { return number<std::uint32_t>(what); }
+
+  /// Throws Error(data) at the place of the next byte.
+  [[noreturn]] void fail(std::string_view what) const { fail_data(name_, offset_, what); }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::string_view name_;
+  std::endian order_;
+  std::int64_t offset_ = 0;
+};
+
+/// Appends the bytes of a number to a file being built, in the given order.
+template <class T>
+void append_number(std::vector<std::byte>& out, T value, std::endian order = std::endian::little) {
+  auto raw = std::as_writable_bytes(std::span(&value, 1));
+  to_native_order(raw, sizeof(T), order);
+  out.insert(out.end(), raw.begin(), raw.end());
+}
+
+void append_text(std::vector<std::byte>& out, std::string_view text);
+
+}  // namespace lockstep

@@ -1,0 +1,45 @@
+#include "lockstep/data/file.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
+
+namespace lockstep {
+
+File::File(const std::filesystem::path& path) : name_(path.string()) {
+  // O_NONBLOCK: opening a named pipe must not wait for a writer; it is refused below.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) fail_system(ExitCode::data, fmt::format("{}: cannot open", name_), errno);
+  struct stat status {};
+  const bool known = ::fstat(descriptor_, &status) == 0;
+  if (!known || !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw Error(ExitCode::data, fmt::format("{}: not a regular file, a data file was expected", name_));
+  }
+  size_ = static_cast<std::int64_t>(status.st_size);
+}
+
+File::~File() { ::close(descriptor_); }
+
+void File::read_at(std::int64_t offset, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ::ssize_t got = ::pread(descriptor_, out.data(), out.size(), static_cast<::off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_system(ExitCode::data, fmt::format("{}: byte {}: cannot read", name_, offset), errno);
+    if (got == 0) {
+      fail_data(name_, offset,
+                fmt::format("the file ends here, {} more bytes were expected; it had {} bytes when it was opened",
+                            out.size(), size_));
+    }
+    out = out.subspan(static_cast<std::size_t>(got));
+    offset += got;
+  }
+}
+
+}  // namespace lockstep

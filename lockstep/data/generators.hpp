@@ -1,0 +1,42 @@
+#pragma once
+// Data sets made of random numbers: sample i is a pure function of (seed, i), the same bits on every machine.
+
+#include <cstdint>
+#include <string_view>
+
+#include "lockstep/data/samples.hpp"
+
+namespace lockstep {
+
+/// Samples first .. first + count - 1: a test set is the stretch that follows the training set.
+struct GeneratorConfig {
+  std::int64_t first = 0, count = 0;
+  std::uint64_t seed = 1;
+  double noise = 0;           // deviation of the normal noise added to every coordinate, after labelling
+  double factor = 0.5;        // circles: inner radius / outer radius
+  std::int64_t classes = 3;   // blobs
+  std::int64_t features = 2;  // blobs
+};
+
+/// Points uniform in [-1,1)^2. Label 0 in quadrants 1 and 3 (both coordinates >= 0 or both < 0), else 1.
+Samples make_quadrants(const GeneratorConfig& config);
+
+/// Two half circles: label 0 at (cos t, sin t), label 1 at (1 - cos t, 1/2 - sin t), t uniform in [0, pi).
+/// Sample i has label i mod 2.
+Samples make_moons(const GeneratorConfig& config);
+
+/// Two circles around the origin: label 0 with radius 1, label 1 with radius `factor`. Sample i has label i mod 2.
+Samples make_circles(const GeneratorConfig& config);
+
+/// Normal clouds of deviation `noise` around `classes` centres, which are uniform in [-10,10)^features.
+/// Sample i has label i mod classes.
+Samples make_blobs(const GeneratorConfig& config);
+
+struct CirclePoint {
+  double cosine, sine;
+};
+/// cos and sin of pi * turn for 0 <= turn < 2, by fixed polynomials (libm's last bit differs between machines).
+/// Absolute error below 2^-51.
+CirclePoint unit_circle(double turn);
+
+}  // namespace lockstep

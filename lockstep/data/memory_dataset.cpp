@@ -1,0 +1,76 @@
+#include "lockstep/data/memory_dataset.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+
+namespace lockstep {
+
+void check_target_count(const Targets& targets, std::int64_t samples) {
+  const bool present = targets.classes > 0 || targets.target_size() > 0;
+  if (present && targets.size() != samples) {
+    throw Error(ExitCode::data,
+                fmt::format("{} samples but {} targets, as many were expected", samples, targets.size()));
+  }
+}
+
+MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, const Scaling& scaling)
+    : scaling_(scaling) {
+  auto store = std::make_shared<Store>();
+  const std::int64_t sample_elements = sample_shape.elements();
+  store->size = features.rank() == 0 ? 0 : features.dims.front();
+  if (sample_elements <= 0 || store->size * sample_elements != features.elements() || !scaling.fits(sample_elements)) {
+    throw Error(ExitCode::bug,
+                fmt::format("data set: {} does not hold samples {}", features.describe(), sample_shape.str()));
+  }
+  check_target_count(targets, store->size);
+  store->sample_bytes = sample_elements * element_size(features.type);
+  store->shape = sample_shape;
+  store->features = std::move(features);
+  store->targets = std::move(targets);
+  store_ = std::move(store);
+}
+
+MemoryDataset::MemoryDataset(std::shared_ptr<const Store> store, const Scaling& scaling)
+    : store_(std::move(store)), scaling_(scaling) {}
+
+template <class T>
+void MemoryDataset::gather_as(std::span<const std::int64_t> ids, Matrix<T> x) const {
+  check_ids(ids, size());
+  std::array<const std::byte*, kRowTile> rows{};
+  const auto tile = static_cast<std::size_t>(kRowTile);
+  const std::byte* raw = store_->features.bytes.data();
+  for (std::size_t first = 0; first < ids.size(); first += tile) {
+    const std::size_t count = std::min(tile, ids.size() - first);
+    for (std::size_t j = 0; j < count; ++j) rows[j] = raw + ids[first + j] * store_->sample_bytes;
+    scatter_rows(store_->features.type, std::span(rows).first(count), scaling_,
+                 columns_from(x, static_cast<std::int64_t>(first)));
+  }
+}
+
+void MemoryDataset::labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const {
+  store_->targets.gather_labels(ids, out);
+}
+
+void MemoryDataset::targets(std::span<const std::int64_t> ids, Matrix<float> t) const {
+  store_->targets.gather_values(ids, t);
+}
+
+void MemoryDataset::targets(std::span<const std::int64_t> ids, Matrix<double> t) const {
+  store_->targets.gather_values(ids, t);
+}
+
+std::string MemoryDataset::describe() const {
+  return fmt::format("{} samples {} {}, {}", size(), sample_shape().str(), to_string(element_type()),
+                     store_->targets.describe());
+}
+
+std::shared_ptr<const StoredDataset> MemoryDataset::scaled(const Scaling& scaling) const {
+  if (!scaling.fits(features())) throw Error(ExitCode::bug, "data set: the scaling is for another number of features");
+  return std::shared_ptr<const StoredDataset>(new MemoryDataset(store_, scaling));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+#pragma once
+// Samples held in memory in the type of their file; they become float32 or float64 only inside gather.
+
+#include <memory>
+#include <string>
+
+#include "lockstep/data/array.hpp"
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/data/scaling.hpp"
+#include "lockstep/data/targets.hpp"
+
+namespace lockstep {
+
+/// A data set that stores raw numbers and can be viewed through another scaling without a second copy.
+class StoredDataset : public Dataset {
+ public:
+  virtual std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const = 0;
+  virtual ElementType element_type() const = 0;
+};
+
+class MemoryDataset final : public StoredDataset {
+ public:
+  /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data) when the number of
+  /// targets (if there are any) is not the number of samples.
+  MemoryDataset(Array features, Shape sample_shape, Targets targets, const Scaling& scaling = {});
+
+  std::int64_t size() const override { return store_->size; }
+  Shape sample_shape() const override { return store_->shape; }
+  std::int64_t classes() const override { return store_->targets.classes; }
+  std::int64_t target_size() const override { return store_->targets.target_size(); }
+  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { gather_as(ids, x); }
+  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { gather_as(ids, x); }
+  void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
+  void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
+  void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
+  std::string describe() const override;
+
+  std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const override;
+  ElementType element_type() const override { return store_->features.type; }
+  const Array& raw_features() const { return store_->features; }
+
+ private:
+  struct Store {
+    Array features;
+    Shape shape;
+    Targets targets;
+    std::int64_t size = 0, sample_bytes = 0;
+  };
+  MemoryDataset(std::shared_ptr<const Store> store, const Scaling& scaling);
+  template <class T>
+  void gather_as(std::span<const std::int64_t> ids, Matrix<T> x) const;
+
+  std::shared_ptr<const Store> store_;
+  Scaling scaling_;
+};
+
+/// Error(data) unless targets are absent or as many as the samples.
+void check_target_count(const Targets& targets, std::int64_t samples);
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+#pragma once
+// NumPy's .npy, versions 1 to 3: "\x93NUMPY", version, header length, a Python dictionary literal
+// {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 28, 28), }, then the elements.
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/data/array.hpp"
+
+namespace lockstep {
+
+/// The header; `bytes` may be just the beginning of the file (kNpyHeaderLimit bytes are always enough).
+/// Booleans are uint8. Complex, text, object and structured types are Error(data).
+ArrayHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view name);
+inline constexpr std::int64_t kNpyHeaderLimit = 12 + 65536;
+
+/// A whole file: row-major and in native byte order whatever the file says. Bytes behind the array are an error.
+Array parse_npy(std::span<const std::byte> bytes, std::string_view name);
+Array read_npy(const std::filesystem::path& path);
+
+/// Version 1, C order, little-endian; the elements begin at a multiple of 64 bytes.
+std::vector<std::byte> write_npy(const Array& array);
+
+}  // namespace lockstep

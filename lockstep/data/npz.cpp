@@ -1,0 +1,62 @@
+#include "lockstep/data/npz.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
+#include "lockstep/data/npy.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+
+std::string_view key_of(const ZipEntry& entry) {
+  const std::string_view name = entry.name;
+  return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
+}
+
+}  // namespace
+
+NpzReader::NpzReader(std::span<const std::byte> bytes, std::string_view name)
+    : bytes_(bytes), name_(name), entries_(parse_zip(bytes, name)) {}
+
+std::vector<std::string> NpzReader::keys() const {
+  std::vector<std::string> keys;
+  for (const ZipEntry& entry : entries_) keys.emplace_back(key_of(entry));
+  return keys;
+}
+
+bool NpzReader::contains(std::string_view key) const {
+  for (const ZipEntry& entry : entries_) {
+    if (key_of(entry) == key) return true;
+  }
+  return false;
+}
+
+Array NpzReader::read(std::string_view key) const {
+  for (const ZipEntry& entry : entries_) {
+    if (key_of(entry) != key) continue;
+    return parse_npy(extract_zip(bytes_, entry, name_), fmt::format("{}({})", name_, key));
+  }
+  throw Error(ExitCode::data, fmt::format("{}: no array \"{}\", there are: {}", name_, key, fmt::join(keys(), ", ")));
+}
+
+std::vector<NamedArray> read_npz(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  const NpzReader reader(bytes, path.string());
+  std::vector<NamedArray> arrays;
+  for (const std::string& key : reader.keys()) arrays.push_back({key, reader.read(key)});
+  return arrays;
+}
+
+std::vector<std::byte> write_npz(std::span<const NamedArray> arrays) {
+  std::vector<ZipMember> members;
+  for (const NamedArray& entry : arrays) {
+    members.push_back({fmt::format("{}{}", entry.name, kSuffix), write_npy(entry.array)});
+  }
+  return write_zip(members);
+}
+
+}  // namespace lockstep
