@@ -20,4 +20,11 @@ std::vector<std::int64_t> cut_into_slots(std::int64_t samples, std::int64_t slot
   return bounds;
 }
 
+double block_tree(std::span<const double> leaves) {
+  if (leaves.empty()) return 0;
+  if (leaves.size() == 1) return leaves[0];
+  const std::size_t left = std::bit_floor(leaves.size() - 1);
+  return block_tree(leaves.first(left)) + block_tree(leaves.subspan(left));
+}
+
 }  // namespace lockstep

@@ -46,6 +46,9 @@ auto slot_tree(const Leaf& leaf, std::int64_t first, std::int64_t count) -> decl
   return left + right;
 }
 
+/// The aligned binary tree over any number of numbers: the left branch takes the largest power of two below their count.
+double block_tree(std::span<const double> leaves);
+
 /// The fixed tree over the 16 lanes: lane l += lane l + 8, then + 4, + 2, + 1.
 template <class T>
 LOCKSTEP_INLINE T lane_tree(T (&lanes)[kLanes]) {

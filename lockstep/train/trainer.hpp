@@ -6,11 +6,11 @@
 //
 // The weights after any number of steps are a pure function of (network, options, data).
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,7 +45,7 @@ struct TrainOptions {
 struct Scores {
   std::int64_t samples = 0;
   double loss = 0;                        // mean over samples, without the L2 term
-  std::optional<std::int64_t> correct{};  // nothing when targets are real numbers that are not one-hot
+  std::optional<std::int64_t> correct{};  // nothing when the targets are real numbers
   std::optional<double> accuracy() const {
     return correct && samples > 0 ? std::optional(double(*correct) / double(samples)) : std::nullopt;
   }
@@ -75,7 +75,7 @@ struct StepReport {
 };
 
 struct FitOptions {
-  std::int64_t epochs = 1;
+  std::int64_t epochs = 1;  // more; a second fit goes on where the first one ended
   const Dataset* validation = nullptr;
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
@@ -113,8 +113,8 @@ class Trainer {
   std::unique_ptr<Engine> engine_;
 };
 
-/// Runs a network forward in inference mode. Output [samples][outputs], row-major; cross-entropy networks whose last
-/// layer is linear give logits unless `probabilities` asks for softmax to be applied.
+/// Runs the whole network forward in inference mode. Output [samples][outputs], row-major. A network trained with
+/// cross-entropy that ends in a linear layer gives logits.
 std::vector<double> predict(const Network& network, const Dataset& data, std::span<const std::int64_t> ids,
                             Backend backend = Backend::naive);
 

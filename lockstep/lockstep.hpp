@@ -1,0 +1,9 @@
+#pragma once
+// Everything a program needs to describe, train and use a network.
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/data/memory_dataset.hpp"
+#include "lockstep/data/source.hpp"
+#include "lockstep/nn/network.hpp"
+#include "lockstep/train/trainer.hpp"

@@ -1,0 +1,117 @@
+#include "lockstep/train/worker.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace lockstep {
+
+namespace {
+
+/// Adds the time since the last call to a phase.
+class Lap {
+ public:
+  void operator()(double& phase) {
+    const auto now = std::chrono::steady_clock::now();
+    phase += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// The predicted class: the largest output (the first of equal ones); with one output, whether it lies past the middle
+/// (0 for a logit, 0.5 for a value trained by squared error).
+template <class T>
+std::int32_t predicted_class(ConstMatrix<T> z, std::int64_t sample, Loss loss) {
+  if (z.rows == 1) return z(0, sample) >= (loss == Loss::squared_error ? T(0.5) : T(0)) ? 1 : 0;
+  std::int64_t best = 0;
+  for (std::int64_t k = 1; k < z.rows; ++k)
+    if (z(k, sample) > z(best, sample)) best = k;
+  return static_cast<std::int32_t>(best);
+}
+
+}  // namespace
+
+template <class T>
+Worker<T>::Worker(const Sequence<T>& body, std::int64_t inputs, std::int64_t outputs, Loss loss,
+                  const KernelTable<T>& kernels)
+    : body_(body), inputs_(inputs), outputs_(outputs), loss_(loss), kernels_(kernels) {}
+
+template <class T>
+void Worker<T>::reserve(std::int64_t samples, std::int64_t slots) {
+  if (samples <= samples_ && slots <= slots_) return;
+  samples_ = std::max(samples, samples_);
+  slots_ = std::max(slots, slots_);
+  memory_ = body_.make_memory(samples_, slots_);
+  input_ = AlignedBuffer<T>(inputs_ * padded(samples_));
+  gradient_ = AlignedBuffer<T>(outputs_ * padded(samples_));
+  targets_ = AlignedBuffer<T>(outputs_ * padded(samples_));
+  losses_ = AlignedBuffer<T>(padded(samples_));
+  labels_.resize(static_cast<std::size_t>(samples_));
+}
+
+template <class T>
+Targets<T> Worker<T>::load_targets(const Chunk& chunk) {
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  if (chunk.data.classes() > 0) {
+    chunk.data.labels(chunk.ids, std::span(labels_).first(chunk.ids.size()));
+    return {.labels = labels_.data(), .values = {}};
+  }
+  const Matrix<T> values{targets_.data(), outputs_, samples, padded(samples)};
+  chunk.data.targets(chunk.ids, values);
+  return {.labels = nullptr, .values = values};
+}
+
+template <class T>
+void Worker<T>::score(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const {
+  const bool classes = chunk.data.classes() > 0;
+  for (std::int64_t slot = 0; slot < chunk.slots.count(); ++slot) {
+    double sum = 0;
+    std::int64_t correct = 0;
+    for (std::int64_t s = chunk.slots.begin(slot); s < chunk.slots.end(slot); ++s) {
+      sum += static_cast<double>(losses_[s]);
+      if (classes && predicted_class(z, s, loss_) == labels_[static_cast<std::size_t>(s)]) ++correct;
+    }
+    scores.loss[first_slot + static_cast<std::size_t>(slot)] = sum;
+    scores.correct[first_slot + static_cast<std::size_t>(slot)] = correct;
+  }
+}
+
+template <class T>
+void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_slot, PhaseTimes& times) {
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  reserve(samples, chunk.slots.count());
+  Lap lap;
+  const Matrix<T> x{input_.data(), inputs_, samples, padded(samples)};
+  chunk.data.gather(chunk.ids, x);
+  const Targets<T> targets = load_targets(chunk);
+  lap(times.load);
+
+  const Pass<T> pass{.kernels = kernels_,
+                     .context = context_,
+                     .parameters = chunk.parameters,
+                     .gradients = chunk.gradients,
+                     .training = chunk.gradients != nullptr,
+                     .slots = chunk.slots,
+                     .sample_ids = chunk.ids,
+                     .seed = chunk.seed,
+                     .epoch = chunk.epoch};
+  const ConstMatrix<T> z = body_.forward(pass, x, memory_);
+  lap(times.forward);
+
+  Matrix<T> dz;
+  if (pass.training) dz = {gradient_.data(), outputs_, samples, padded(samples)};
+  kernels_.loss_gradient(
+      {.kind = loss_, .scale = chunk.scale, .z = z, .targets = targets, .loss = losses_.data(), .dz = dz}, context_);
+  score(chunk, z, scores, first_slot);
+  lap(times.loss);
+
+  if (pass.training) body_.backward(pass, x, memory_, dz, {});
+  lap(times.backward);
+}
+
+template class Worker<float>;
+template class Worker<double>;
+
+}  // namespace lockstep
