@@ -80,7 +80,7 @@ struct LayerSpec;
 /// y = body(x) + shortcut(x); an empty shortcut is the identity.
 struct Residual {
   std::vector<LayerSpec> body;
-  std::vector<LayerSpec> shortcut{};
+  std::vector<LayerSpec> shortcut;
 };
 
 struct LayerSpec {
