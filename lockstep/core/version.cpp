@@ -1,0 +1,7 @@
+#include "lockstep/core/version.hpp"
+
+namespace lockstep {
+
+std::string_view version() { return LOCKSTEP_VERSION; }
+
+}  // namespace lockstep
