@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/file.hpp"
 
 namespace lockstep {
 namespace {
@@ -46,11 +45,14 @@ void fail_data(std::string_view name, std::int64_t offset, std::string_view what
   throw Error(ExitCode::data, fmt::format("{}: byte {}: {}", name, offset, what));
 }
 
-std::vector<std::byte> read_file(const std::filesystem::path& path) {
-  const File file(path);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(file.size()));
-  file.read_at(0, bytes);
-  return bytes;
+std::string printable(std::string_view text) {
+  constexpr std::size_t kMaxLength = 80;
+  std::string out;
+  for (const char c : text.substr(0, kMaxLength)) {
+    const auto code = static_cast<unsigned char>(c);
+    out += code >= 0x20 && code < 0x7F ? std::string(1, c) : fmt::format("\\x{:02x}", code);
+  }
+  return text.size() > kMaxLength ? out + "..." : out;
 }
 
 void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std::endian order) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +16,8 @@ namespace lockstep {
 /// Throws Error(data): "<name>: byte <offset>: <what>".
 [[noreturn]] void fail_data(std::string_view name, std::int64_t offset, std::string_view what);
 
-/// The whole file. Error(data) when it is missing, not a regular file or cannot be read.
-std::vector<std::byte> read_file(const std::filesystem::path& path);
+/// Text of a file made fit for a message: printable ASCII, the rest as \xNN, cut after 80 characters.
+std::string printable(std::string_view text);
 
 /// Reverses the bytes of every element when `order` is not this machine's.
 void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std::endian order);

@@ -1,11 +1,8 @@
 #include "lockstep/data/catalog.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <optional>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,6 +49,11 @@ std::vector<fs::path> folders_of(std::string_view name) {
 }  // namespace
 
 bool is_catalog_name(std::string_view name) { return name == "mnist" || name == "fashion-mnist"; }
+
+std::vector<std::string> catalog_class_names(std::string_view name) {
+  if (name != "fashion-mnist") return {};
+  return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"};
+}
 
 IdxFiles find_catalog_files(std::string_view name) {
   const std::vector<fs::path> folders = folders_of(name);

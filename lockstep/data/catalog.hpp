@@ -2,7 +2,9 @@
 // Where the well-known data sets live on a machine.
 
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lockstep {
 
@@ -20,5 +22,8 @@ bool is_catalog_name(std::string_view name);
 ///   ~/.cache/lockstep/mnist, build/data/mnist
 /// Error(data) says how to get the files where none does.
 IdxFiles find_catalog_files(std::string_view name);
+
+/// The names of Fashion-MNIST's ten classes; empty for MNIST, whose classes are the digits.
+std::vector<std::string> catalog_class_names(std::string_view name);
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #include "lockstep/data/file.hpp"
 
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,7 +26,12 @@ File::File(const std::filesystem::path& path) : name_(path.string()) {
   size_ = static_cast<std::int64_t>(status.st_size);
 }
 
-File::~File() { ::close(descriptor_); }
+File::File(File&& other) noexcept
+    : name_(std::move(other.name_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+File::~File() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 void File::read_at(std::int64_t offset, std::span<std::byte> out) const {
   while (!out.empty()) {
@@ -40,6 +46,13 @@ void File::read_at(std::int64_t offset, std::span<std::byte> out) const {
     out = out.subspan(static_cast<std::size_t>(got));
     offset += got;
   }
+}
+
+std::vector<std::byte> read_data_file(const std::filesystem::path& path) {
+  const File file(path);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(file.size()));
+  file.read_at(0, bytes);
+  return bytes;
 }
 
 }  // namespace lockstep

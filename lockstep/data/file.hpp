@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace lockstep {
 
@@ -15,6 +16,7 @@ class File {
   /// Error(data) when the path is missing, unreadable or not a regular file.
   explicit File(const std::filesystem::path& path);
   ~File();
+  File(File&& other) noexcept;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
@@ -30,5 +32,8 @@ class File {
   int descriptor_ = -1;
   std::int64_t size_ = 0;
 };
+
+/// The whole file, of any size that fits memory.
+std::vector<std::byte> read_data_file(const std::filesystem::path& path);
 
 }  // namespace lockstep

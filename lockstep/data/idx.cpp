@@ -8,6 +8,7 @@
 #include "lockstep/core/checked.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/bytes.hpp"
+#include "lockstep/data/file.hpp"
 #include "lockstep/data/inflate.hpp"
 
 namespace lockstep {
@@ -87,7 +88,7 @@ Array parse_idx(std::span<const std::byte> bytes, std::string_view name) {
   return is_gzip(bytes) ? parse_gzip(bytes, name) : parse_plain(bytes, name);
 }
 
-Array read_idx(const std::filesystem::path& path) { return parse_idx(read_file(path), path.string()); }
+Array read_idx(const std::filesystem::path& path) { return parse_idx(read_data_file(path), path.string()); }
 
 std::vector<std::byte> write_idx(const Array& array) {
   const IdxType* found = nullptr;

@@ -9,24 +9,15 @@
 
 namespace lockstep {
 
-void check_target_count(const Targets& targets, std::int64_t samples) {
-  const bool present = targets.classes > 0 || targets.target_size() > 0;
-  if (present && targets.size() != samples) {
-    throw Error(ExitCode::data,
-                fmt::format("{} samples but {} targets, as many were expected", samples, targets.size()));
-  }
-}
-
-MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, const Scaling& scaling)
-    : scaling_(scaling) {
+MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name) {
   auto store = std::make_shared<Store>();
   const std::int64_t sample_elements = sample_shape.elements();
   store->size = features.rank() == 0 ? 0 : features.dims.front();
-  if (sample_elements <= 0 || store->size * sample_elements != features.elements() || !scaling.fits(sample_elements)) {
+  if (sample_elements <= 0 || store->size * sample_elements != features.elements()) {
     throw Error(ExitCode::bug,
                 fmt::format("data set: {} does not hold samples {}", features.describe(), sample_shape.str()));
   }
-  check_target_count(targets, store->size);
+  check_target_count(targets, store->size, name);
   store->sample_bytes = sample_elements * element_size(features.type);
   store->shape = sample_shape;
   store->features = std::move(features);

@@ -21,8 +21,8 @@ class StoredDataset : public Dataset {
 class MemoryDataset final : public StoredDataset {
  public:
   /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data) when the number of
-  /// targets (if there are any) is not the number of samples.
-  MemoryDataset(Array features, Shape sample_shape, Targets targets, const Scaling& scaling = {});
+  /// targets (if there are any) is not the number of samples; it begins with `name`.
+  MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set");
 
   std::int64_t size() const override { return store_->size; }
   Shape sample_shape() const override { return store_->shape; }
@@ -53,8 +53,5 @@ class MemoryDataset final : public StoredDataset {
   std::shared_ptr<const Store> store_;
   Scaling scaling_;
 };
-
-/// Error(data) unless targets are absent or as many as the samples.
-void check_target_count(const Targets& targets, std::int64_t samples);
 
 }  // namespace lockstep

@@ -12,6 +12,7 @@
 
 #include "lockstep/core/checked.hpp"
 #include "lockstep/data/bytes.hpp"
+#include "lockstep/data/file.hpp"
 
 namespace lockstep {
 namespace {
@@ -199,7 +200,7 @@ Array parse_npy(std::span<const std::byte> bytes, std::string_view name) {
   return array;
 }
 
-Array read_npy(const std::filesystem::path& path) { return parse_npy(read_file(path), path.string()); }
+Array read_npy(const std::filesystem::path& path) { return parse_npy(read_data_file(path), path.string()); }
 
 std::vector<std::byte> write_npy(const Array& array) {
   const auto code =

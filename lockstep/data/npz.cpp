@@ -5,6 +5,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/bytes.hpp"
+#include "lockstep/data/file.hpp"
 #include "lockstep/data/npy.hpp"
 
 namespace lockstep {
@@ -38,13 +39,15 @@ bool NpzReader::contains(std::string_view key) const {
 Array NpzReader::read(std::string_view key) const {
   for (const ZipEntry& entry : entries_) {
     if (key_of(entry) != key) continue;
-    return parse_npy(extract_zip(bytes_, entry, name_), fmt::format("{}({})", name_, key));
+    return parse_npy(extract_zip(bytes_, entry, name_), fmt::format("{}({})", name_, printable(key)));
   }
-  throw Error(ExitCode::data, fmt::format("{}: no array \"{}\", there are: {}", name_, key, fmt::join(keys(), ", ")));
+  std::vector<std::string> names;
+  for (const ZipEntry& entry : entries_) names.push_back(printable(key_of(entry)));
+  throw Error(ExitCode::data, fmt::format("{}: no array \"{}\", there are: {}", name_, key, fmt::join(names, ", ")));
 }
 
 std::vector<NamedArray> read_npz(const std::filesystem::path& path) {
-  const std::vector<std::byte> bytes = read_file(path);
+  const std::vector<std::byte> bytes = read_data_file(path);
   const NpzReader reader(bytes, path.string());
   std::vector<NamedArray> arrays;
   for (const std::string& key : reader.keys()) arrays.push_back({key, reader.read(key)});

@@ -68,13 +68,8 @@ std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataC
   if (config.resize.size != 0) {
     samples = resize_images(samples, config.resize.size, parse_resize_method(config.resize.method));
   }
-  const std::int64_t count = samples.features.dims.front();
-  const bool has_targets = samples.targets.classes > 0 || samples.targets.target_size() > 0;
-  if (has_targets && samples.targets.size() != count) {
-    throw Error(ExitCode::data, fmt::format("{}: {} samples but {} targets", name, count, samples.targets.size()));
-  }
   check_finite(samples.features, name);
-  return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets));
+  return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name);
 }
 
 OpenedSource open_source(const DataConfig& config) {
@@ -89,9 +84,12 @@ OpenedSource open_source(const DataConfig& config) {
     from_files.test = files.test_images.string();
     from_files.test_labels = files.test_labels.string();
     if (from_files.classes == 0) from_files.classes = 10;
-    return open_path(from_files);
+    OpenedSource opened = open_path(from_files);
+    opened.class_names = catalog_class_names(config.source);
+    return opened;
   }
-  require(!config.source.empty(), "no source given");
+  require(!config.source.empty(),
+          "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs or a path");
   return open_path(config);
 }
 

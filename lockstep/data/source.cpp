@@ -92,6 +92,7 @@ DataSplits load_data(const DataConfig& config) {
   const auto train = opened.train->scaled(scaling);
 
   DataSplits splits;
+  splits.class_names = std::move(opened.class_names);
   splits.train = part_of(train, std::move(parts.train), config.one_hot);
   splits.validation = part_of(train, std::move(parts.validation), config.one_hot);
   splits.test = part_of(train, std::move(parts.test), config.one_hot);

@@ -34,8 +34,10 @@ struct DataConfig {
 
   // Files
   std::string test;                    // a second file (folder) of the same kind, used as the test set
-  std::string labels, test_labels;     // label files beside .npy and IDX; .npz and .mat hold theirs
-  std::string x_key, y_key;            // array names: .mat X and y; .npz x, x_train or X and y, y_train
+  std::string labels, test_labels;     // label files (.npy, IDX, one-column .csv) beside .npy and IDX; "none": no
+                                       // targets; IDX default: the name with labels-idx1 for images-idx3
+  std::string x_key, y_key;            // array names; default .mat X, y; .npz x_train, x or X and y_train or y.
+                                       // y_key "none": no targets
   std::string test_x_key, test_y_key;  // in the same .npz or .mat: a test set; .npz x_test and y_test when present
   std::optional<bool> header;          // CSV: the first line names the columns; default: it holds a non-number
   std::string label_column;            // CSV: name, or index from 0, or "last"; default: "last", "none": no target
@@ -67,6 +69,7 @@ struct DataConfig {
 
 struct DataSplits {
   std::shared_ptr<const Dataset> train, validation /* may be null */, test /* may be null */;
+  std::vector<std::string> class_names;  // of an image folder and of Fashion-MNIST; empty: classes have numbers only
 };
 
 /// Reads or generates the data and applies the transforms. Error(usage) for a description that makes no sense,

@@ -109,6 +109,14 @@ Targets make_values(Array values, std::string_view name) {
   return targets;
 }
 
+void check_target_count(const Targets& targets, std::int64_t samples, std::string_view name) {
+  const bool present = targets.classes > 0 || targets.target_size() > 0;
+  if (present && targets.size() != samples) {
+    throw Error(ExitCode::data, fmt::format("{}: {} samples but {} targets, one target per sample was expected", name,
+                                            samples, targets.size()));
+  }
+}
+
 void check_ids(std::span<const std::int64_t> ids, std::int64_t size) {
   for (const std::int64_t id : ids) {
     if (id < 0 || id >= size) {

@@ -47,6 +47,9 @@ Targets make_labels(const Array& labels, std::int64_t classes, LabelRule rule, s
 /// Real targets [samples] or [samples, size]; every value must be finite.
 Targets make_values(Array values, std::string_view name);
 
+/// Error(data) unless targets are absent or as many as the samples.
+void check_target_count(const Targets& targets, std::int64_t samples, std::string_view name);
+
 /// Error(bug) unless every id is in [0, size).
 void check_ids(std::span<const std::int64_t> ids, std::int64_t size);
 

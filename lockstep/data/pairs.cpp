@@ -1,0 +1,165 @@
+#include "lockstep/data/pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <initializer_list>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/data/csv.hpp"
+#include "lockstep/data/file.hpp"
+#include "lockstep/data/idx.hpp"
+#include "lockstep/data/mat5.hpp"
+#include "lockstep/data/npy.hpp"
+#include "lockstep/data/npz.hpp"
+
+namespace lockstep {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kNone = "none";
+
+[[noreturn]] void fail(std::string_view path, std::string_view what) {
+  throw Error(ExitCode::data, fmt::format("{}: {}", path, what));
+}
+
+/// The given key, or the first of the candidates that is there, or the first one (reading it names what is there).
+template <class Reader>
+std::string choose_key(const Reader& reader, const std::string& given, std::initializer_list<const char*> candidates) {
+  if (!given.empty()) return given;
+  for (const char* candidate : candidates) {
+    if (reader.contains(candidate)) return candidate;
+  }
+  return *candidates.begin();
+}
+
+template <class Reader>
+ArrayPair read_archive(const Reader& reader, const PairRequest& request, const std::string& x_key,
+                       const std::string& y_key) {
+  ArrayPair pair{reader.read(x_key), std::nullopt, fmt::format("{}({})", request.path, x_key),
+                 fmt::format("{}({})", request.path, y_key)};
+  if (y_key != kNone) pair.y = reader.read(y_key);
+  return pair;
+}
+
+ArrayPair read_mat_pair(const PairRequest& request) {
+  const std::vector<std::byte> bytes = read_data_file(request.path);
+  const Mat5Reader reader(bytes, request.path);
+  return read_archive(reader, request, choose_key(reader, request.x_key, {"X"}),
+                      choose_key(reader, request.y_key, {"y"}));
+}
+
+ArrayPair read_npz_pair(const PairRequest& request) {
+  const std::vector<std::byte> bytes = read_data_file(request.path);
+  const NpzReader reader(bytes, request.path);
+  if (request.test) {
+    return read_archive(reader, request, choose_key(reader, request.x_key, {"x_test", "x_train", "x", "X"}),
+                        choose_key(reader, request.y_key, {"y_test", "y_train", "y"}));
+  }
+  return read_archive(reader, request, choose_key(reader, request.x_key, {"x_train", "x", "X"}),
+                      choose_key(reader, request.y_key, {"y_train", "y"}));
+}
+
+ArrayPair read_csv_pair(const PairRequest& request) {
+  const CsvTable table = read_csv(request.path, {.header = request.header});
+  if (request.label_column == kNone) return {table.values, std::nullopt, request.path, request.path};
+  const std::string column = request.label_column.empty() ? "last" : request.label_column;
+  if (table.values.dims[1] < 2) fail(request.path, "a single column cannot hold features and a label");
+  CsvParts parts = take_column(table, find_column(table, column, request.path));
+  return {std::move(parts.features), std::move(parts.column), request.path, request.path};
+}
+
+/// train-images-idx3-ubyte.gz -> train-labels-idx1-ubyte.gz, if that file exists.
+std::string sibling_labels(const std::string& images) {
+  constexpr std::string_view kImages = "images-idx3", kLabels = "labels-idx1";
+  const std::size_t at = images.rfind(kImages);
+  if (at == std::string::npos) return {};
+  std::string labels = images;
+  labels.replace(at, kImages.size(), kLabels);
+  std::error_code ignored;
+  return fs::is_regular_file(labels, ignored) ? labels : std::string{};
+}
+
+std::string labels_path(const PairRequest& request) {
+  if (!request.labels.empty()) return request.labels;
+  std::string sibling = sibling_labels(request.path);
+  if (!sibling.empty()) return sibling;
+  throw Error(ExitCode::usage,
+              fmt::format("data: {} holds no labels; name their file in data.labels, or \"none\"", request.path));
+}
+
+Array read_label_file(const std::string& path) {
+  switch (format_of(path)) {
+    case FileFormat::npy:
+      return read_npy(path);
+    case FileFormat::idx:
+      return read_idx(path);
+    case FileFormat::csv: {
+      CsvTable table = read_csv(path);
+      if (table.values.dims[1] != 1) fail(path, "a file of labels has one column");
+      return std::move(table.values);
+    }
+    default:
+      fail(path, "labels are read from .npy, IDX or one-column .csv files");
+  }
+}
+
+}  // namespace
+
+FileFormat format_of(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return FileFormat::folder;
+  std::string ending = fs::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  constexpr std::array<std::pair<std::string_view, FileFormat>, 5> kEndings{{{".mat", FileFormat::mat},
+                                                                             {".npz", FileFormat::npz},
+                                                                             {".npy", FileFormat::npy},
+                                                                             {".csv", FileFormat::csv},
+                                                                             {".tsv", FileFormat::csv}}};
+  for (const auto& [known, format] : kEndings) {
+    if (ending == known) return format;
+  }
+  const File file(path);
+  std::array<std::byte, 2> head{};
+  if (file.size() >= 4) file.read_at(0, head);
+  const bool idx = head[0] == std::byte{0} && head[1] == std::byte{0} && file.size() >= 4;
+  const bool gzip = head[0] == std::byte{0x1f} && head[1] == std::byte{0x8b};
+  if (idx || gzip) return FileFormat::idx;
+  fail(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz) or a folder of PNG images");
+}
+
+ArrayPair read_pair(const PairRequest& request) {
+  switch (format_of(request.path)) {
+    case FileFormat::mat:
+      return read_mat_pair(request);
+    case FileFormat::npz:
+      return read_npz_pair(request);
+    case FileFormat::csv:
+      return read_csv_pair(request);
+    case FileFormat::npy:
+      return {read_npy(request.path), read_labels(request), request.path, request.labels};
+    case FileFormat::idx:
+      return {read_idx(request.path), read_labels(request), request.path, labels_path(request)};
+    case FileFormat::folder:
+      break;
+  }
+  throw Error(ExitCode::bug, fmt::format("{}: a folder is not a pair of arrays", request.path));
+}
+
+std::optional<Array> read_labels(const PairRequest& request) {
+  const std::string path = labels_path(request);
+  if (path == kNone) return std::nullopt;
+  return read_label_file(path);
+}
+
+bool has_default_test(const std::string& npz_path) {
+  const std::vector<std::byte> bytes = read_data_file(npz_path);
+  const NpzReader reader(bytes, npz_path);
+  return reader.contains("x_test") && reader.contains("y_test");
+}
+
+}  // namespace lockstep

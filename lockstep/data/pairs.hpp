@@ -1,0 +1,40 @@
+#pragma once
+// Features and labels as two arrays, from any of the file formats.
+
+#include <optional>
+#include <string>
+
+#include "lockstep/data/array.hpp"
+
+namespace lockstep {
+
+enum class FileFormat { mat, npz, npy, csv, idx, folder };
+
+/// By the ending (.mat, .npz, .npy, .csv, .tsv); otherwise by the first bytes (IDX, plain or gzip). A folder is a
+/// folder. Error(data) when there is nothing or nothing known.
+FileFormat format_of(const std::string& path);
+
+/// Which file and, within it, which arrays. Empty strings: the defaults of DataConfig.
+struct PairRequest {
+  std::string path, labels, x_key, y_key;
+  std::string label_column;    // CSV
+  std::optional<bool> header;  // CSV
+  bool test = false;           // .npz: prefer x_test and y_test to x_train and y_train
+};
+
+struct ArrayPair {
+  Array x;
+  std::optional<Array> y;  // nothing when the request says "none"
+  std::string x_name, y_name;
+};
+
+/// Any format but folder.
+ArrayPair read_pair(const PairRequest& request);
+
+/// The labels alone: for features that are read by slices.
+std::optional<Array> read_labels(const PairRequest& request);
+
+/// True when the .npz file holds x_test and y_test.
+bool has_default_test(const std::string& npz_path);
+
+}  // namespace lockstep
