@@ -19,7 +19,7 @@ enum class Loss { cross_entropy, binary_cross_entropy, squared_error };
 
 /// The targets of a chunk: class labels, or a matrix of real values [outputs, samples] where `labels` is null.
 template <class T>
-struct Targets {
+struct LossTargets {
   const std::int32_t* labels = nullptr;
   ConstMatrix<T> values;
 };
@@ -29,7 +29,7 @@ struct LossGradient {
   Loss kind;
   T scale;  // 1 / batch for a mean over samples, 1 for a sum
   ConstMatrix<T> z;
-  Targets<T> targets;
+  LossTargets<T> targets;
   T* loss;       // [samples]
   Matrix<T> dz;  // empty: only the loss is wanted
 };

@@ -52,7 +52,7 @@ void Worker<T>::reserve(std::int64_t samples, std::int64_t slots) {
 }
 
 template <class T>
-Targets<T> Worker<T>::load_targets(const Chunk& chunk) {
+LossTargets<T> Worker<T>::load_targets(const Chunk& chunk) {
   const auto samples = static_cast<std::int64_t>(chunk.ids.size());
   if (chunk.data.classes() > 0) {
     chunk.data.labels(chunk.ids, std::span(labels_).first(chunk.ids.size()));
@@ -85,7 +85,7 @@ void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_sl
   Lap lap;
   const Matrix<T> x{input_.data(), inputs_, samples, padded(samples)};
   chunk.data.gather(chunk.ids, x);
-  const Targets<T> targets = load_targets(chunk);
+  const LossTargets<T> targets = load_targets(chunk);
   lap(times.load);
 
   const Pass<T> pass{.kernels = kernels_,

@@ -44,7 +44,7 @@ class Worker {
  private:
   void reserve(std::int64_t samples, std::int64_t slots);
   void score(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const;
-  Targets<T> load_targets(const Chunk& chunk);
+  LossTargets<T> load_targets(const Chunk& chunk);
 
   const Sequence<T>& body_;
   std::int64_t inputs_, outputs_;
