@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "lockstep/config/reader.hpp"
+#include "lockstep/config/sections.hpp"
+#include "lockstep/config/suggest.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kMaxFeatures = 1 << 24;
+constexpr std::size_t kMaxSizes = 256;
+
+const std::vector<std::string> kPrecisions = {"float32", "float64"};
+
+/// 400 or [1, 28, 28].
+Shape read_input(const Value& value) {
+  if (value.array() == nullptr) return {as_integer(value, "model.input", {1, kMaxFeatures})};
+  const ValueArray& list = *value.array();
+  if (list.empty() || list.size() > 3)
+    fail_at(value, "model.input", "must have 1 to 3 extents: [features] or [channels, height, width]");
+  std::vector<std::int64_t> extents;
+  std::int64_t elements = 1;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    extents.push_back(as_integer(list[i], fmt::format("model.input[{}]", i), {1, kMaxFeatures}));
+    elements *= extents.back();  // at most (2^24)^2 here: checked before the third factor
+    if (elements > kMaxFeatures) fail_at(value, "model.input", fmt::format("has more than {} elements", kMaxFeatures));
+  }
+  return Shape(extents);
+}
+
+/// "784-128-10" or [784, 128, 10].
+std::vector<std::int64_t> read_sizes(const Value& value) {
+  constexpr std::string_view kPath = "model.sizes";
+  std::vector<std::int64_t> sizes;
+  if (const ValueArray* list = value.array()) {
+    for (const Value& element : *list) sizes.push_back(as_integer(element, kPath, {1, kMaxFeatures}));
+  } else {
+    const std::string& text = as_string(value, kPath);
+    const char *at = text.data(), *const end = at + text.size();
+    while (true) {
+      std::int64_t size = 0;
+      const auto [stop, error] = std::from_chars(at, end, size);
+      if (error != std::errc() || size < 1 || size > kMaxFeatures)
+        fail_at(value, kPath,
+                fmt::format("must be whole numbers from 1 to {} joined by '-', as \"784-128-10\", got {}", kMaxFeatures,
+                            excerpt(value)));
+      sizes.push_back(size);
+      if (stop == end) break;
+      if (*stop != '-')
+        fail_at(value, kPath, fmt::format("the numbers are joined by '-', as \"784-128-10\", got {}", excerpt(value)));
+      at = stop + 1;
+    }
+  }
+  if (sizes.size() < 2 || sizes.size() > kMaxSizes)
+    fail_at(value, kPath,
+            fmt::format("must have 2 to {} sizes, from input to output, got {}", kMaxSizes, sizes.size()));
+  return sizes;
+}
+
+/// A layer, or "none".
+std::optional<LayerSpec> read_activation(const TableReader& table, std::string_view key,
+                                         std::optional<LayerSpec> absent) {
+  const Value* value = table.find(key);
+  if (value == nullptr) return absent;
+  if (value->string() != nullptr && *value->string() == "none") return std::nullopt;
+  return read_layer(*value, table.path_of(key));
+}
+
+void read_size_vector(const TableReader& table, ModelConfig& model) {
+  if (table.find("layers") != nullptr) table.fail("sizes", "give either model.sizes or model.layers, not both");
+  const std::vector<std::int64_t> sizes = read_sizes(*table.find("sizes"));
+  const auto activation = read_activation(table, "activation", LayerSpec(Sigmoid{}));
+  const auto output = read_activation(table, "output", std::nullopt);
+  if (table.find("input") == nullptr) model.input = {sizes[0]};
+  if (model.input.elements() != sizes[0])
+    table.fail("sizes", fmt::format("begins with {}, but model.input {} has {} elements", sizes[0], model.input.str(),
+                                    model.input.elements()));
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    model.layers.push_back(Linear{.out = sizes[i]});
+    const auto& after = i + 1 < sizes.size() ? activation : output;
+    if (after) model.layers.push_back(*after);
+  }
+}
+
+void read_layer_list(const TableReader& table, ModelConfig& model) {
+  for (const char* key : {"activation", "output"})
+    if (table.find(key) != nullptr) table.fail(key, "belongs to model.sizes; put the layer into model.layers");
+  const Value& list = table.require("layers", "give model.layers, or model.sizes as \"784-128-10\"");
+  model.layers = read_layers(list, "model.layers");
+  if (model.layers.empty()) table.fail("layers", "has no layers");
+  table.require("input", "the shape of one sample, for example [1, 28, 28]");
+}
+
+/// A name of an initialiser, a table with one, or a file of weights: what has a dot or a slash in it.
+void read_model_init(const Value& value, ModelConfig& model) {
+  const std::string* text = value.string();
+  if (text != nullptr && text->find_first_of("./") != std::string::npos)
+    model.init_file = *text;
+  else
+    model.init = read_init(value, "model.init");
+}
+
+}  // namespace
+
+Init read_init(const Value& value, const std::string& path) {
+  const NamedChoice choice = as_named(value, path, init_names());
+  Init init;
+  init.kind = static_cast<InitKind>(choice.index);
+  const bool scaled =
+      init.kind == InitKind::uniform || init.kind == InitKind::normal || init.kind == InitKind::constant;
+  std::vector<std::string> known = {"name", "biases"};
+  if (scaled) known.insert(known.begin() + 1, "scale");
+  const TableReader table(choice.table, path, known);
+  table.read("biases", init.biases);
+  if (!scaled) return init;
+  const std::string& name = init_names()[choice.index];
+  const Value& scale =
+      table.require("scale", fmt::format("\"{0}\" needs one, as {{name = \"{0}\", scale = 0.12}}", name));
+  const NumberRange range = init.kind == InitKind::constant ? NumberRange{.min = -1e30, .max = 1e30} : kNotNegative;
+  init.scale = as_number(scale, table.path_of("scale"), range);
+  return init;
+}
+
+const std::vector<std::string>& model_keys() {
+  static const std::vector<std::string> keys = {"input",  "layers",    "sizes", "activation",
+                                                "output", "precision", "init"};
+  return keys;
+}
+
+ModelConfig read_model(const Value& section) {
+  const TableReader table(section, "model", model_keys(), all_keys());
+  ModelConfig model;
+  if (const auto precision = table.choice("precision", kPrecisions))
+    model.precision = static_cast<Precision>(*precision);
+  if (const Value* input = table.find("input")) model.input = read_input(*input);
+  if (table.find("sizes") != nullptr)
+    read_size_vector(table, model);
+  else
+    read_layer_list(table, model);
+  if (const Value* init = table.find("init")) read_model_init(*init, model);
+  return model;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,37 @@
+#pragma once
+// The three sections of a configuration: internal to this folder.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/config/config.hpp"
+#include "lockstep/config/value.hpp"
+
+namespace lockstep {
+
+/// The keys of each section.
+const std::vector<std::string>& data_keys();
+const std::vector<std::string>& model_keys();
+const std::vector<std::string>& train_keys();
+/// "data.source", ..., "train.seed"
+const std::vector<std::string>& all_keys();
+
+DataConfig read_data(const Value& section);
+ModelConfig read_model(const Value& section);
+/// Fills `config.train` and `config.epochs`.
+void read_train(const Value& section, RunConfig& config);
+
+/// A list of layers: "relu", {linear = 10}, {conv2d = {out = 6, kernel = 5}}, {residual = {body = [...]}}.
+std::vector<LayerSpec> read_layers(const Value& list, const std::string& path);
+LayerSpec read_layer(const Value& value, const std::string& path);
+
+/// "xavier-uniform" or {name = "uniform", scale = 0.12, biases = true}.
+Init read_init(const Value& value, const std::string& path);
+
+/// The layers as read_layers takes them, each on its own line; `indent` spaces before each.
+std::string layers_toml(const std::vector<LayerSpec>& layers, int indent);
+std::string init_toml(const Init& init);
+
+}  // namespace lockstep

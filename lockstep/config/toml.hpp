@@ -1,0 +1,25 @@
+#pragma once
+// TOML text to a tree of values. The text may come from anyone: size and depth are bounded before it is parsed.
+
+#include <string>
+#include <string_view>
+
+#include "lockstep/config/value.hpp"
+
+namespace lockstep {
+
+inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
+
+/// The table of a document. `name` (of the file) begins every message: "moons.toml:12: ...". Error(usage) where the
+/// text is no TOML.
+Value parse_toml(std::string_view text, std::string_view name);
+
+/// One value as it stands after an equals sign: `3`, `"adam"`, `{name = "adam"}`. A text that is no TOML value and
+/// does not begin like one is taken as a string, and so is one that looks like a date: `fashion-mnist`, `784-10`.
+/// `origin` begins every message and becomes the origin of the value.
+Value parse_toml_value(std::string_view text, std::string_view origin);
+
+/// The text between double quotes, with what needs it escaped: TOML that parses back to the same string.
+std::string toml_quote(std::string_view text);
+
+}  // namespace lockstep
