@@ -1,6 +1,19 @@
 #pragma once
 // exp, log, log1p, tanh, sigmoid for float, double and every SIMD type with an Ops (ops.hpp). Branch-free and
 // written with correctly rounded operations in one fixed order: a lane gives exactly the scalar's bits.
+// Rounding to nearest and gradual underflow are assumed (never set flush-to-zero).
+//
+// Error in units in the last place, of the subnormal where the result is one:
+//
+//             bound   largest seen: float, every bit pattern   double, 1.4e8 random points
+//   exp        1.1    1.013 at 0x1.da72c4p+5                   1.021 at 0x1.eeb04756dfa76p+1
+//   log        0.9    0.840 at 0x1.69cf3ep+0                   0.838 at 0x1.674346857a0ddp+0
+//   log1p      0.9    0.840 at 0x1.a73cf8p-2                   0.839 at -0x1.310668fbb4e56p-2
+//   tanh       1.6    1.420 at 0x1.99c15cp-4                   1.463 at 0x1.dba8f08876cdp-4
+//   sigmoid    1.6    1.480 at -0x1.362c52p+2                  1.480 at -0x1.e7f5702a5fb2cp+2
+//
+// Truth for double: long double. Truth for float: the same templates in double, themselves so checked.
+// tests/kernels/math holds the bounds on every 1009th float and millions of doubles, against long double.
 
 #include "lockstep/kernels/math/constants.hpp"
 #include "lockstep/kernels/math/ops.hpp"
