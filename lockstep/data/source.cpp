@@ -8,7 +8,6 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/random.hpp"
 #include "lockstep/data/opened_source.hpp"
-#include "lockstep/data/scaling.hpp"
 #include "lockstep/data/views.hpp"
 
 namespace lockstep {
@@ -80,7 +79,7 @@ std::shared_ptr<const Dataset> part_of(const std::shared_ptr<const StoredDataset
 
 }  // namespace
 
-DataSplits load_data(const DataConfig& config) {
+DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& given) {
   OpenedSource opened = open_source(config);
   require(opened.test == nullptr || config.split.test == 0,
           "the source has a test set of its own, split.test would be a second one");
@@ -88,11 +87,18 @@ DataSplits load_data(const DataConfig& config) {
 
   const double scale = scale_of(config, *opened.train);
   Scaling scaling(scale);
-  if (config.standardise) scaling = standardising(SubsetDataset(opened.train, parts.train), scale);
+  if (given)
+    scaling = *given;
+  else if (config.standardise)
+    scaling = standardising(SubsetDataset(opened.train, parts.train), scale);
+  require(scaling.fits(opened.train->features()),
+          fmt::format("the scaling of another data set does not fit samples {}", opened.train->sample_shape().str()));
   const auto train = opened.train->scaled(scaling);
 
   DataSplits splits;
   splits.class_names = std::move(opened.class_names);
+  splits.stored = opened.train->element_type();
+  splits.scaling = scaling;
   splits.train = part_of(train, std::move(parts.train), config.one_hot);
   splits.validation = part_of(train, std::move(parts.validation), config.one_hot);
   splits.test = part_of(train, std::move(parts.test), config.one_hot);

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/data/array.hpp"
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/scaling.hpp"
 
 namespace lockstep {
 
@@ -70,10 +72,13 @@ struct DataConfig {
 struct DataSplits {
   std::shared_ptr<const Dataset> train, validation /* may be null */, test /* may be null */;
   std::vector<std::string> class_names;  // of an image folder and of Fashion-MNIST; empty: classes have numbers only
+  ElementType stored = ElementType::float64;  // the type of the source's numbers (of the resized images: float64)
+  Scaling scaling;                            // how those became inputs
 };
 
 /// Reads or generates the data and applies the transforms. Error(usage) for a description that makes no sense,
-/// Error(data) for files that are missing or wrong.
-DataSplits load_data(const DataConfig& config);
+/// Error(data) for files that are missing or wrong. `scaling`: use this one (of the data a model was trained on) in
+/// place of what config.scale and config.standardise give; Error(usage) when it does not fit the samples.
+DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& scaling = std::nullopt);
 
 }  // namespace lockstep
