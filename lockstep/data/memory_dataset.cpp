@@ -9,7 +9,8 @@
 
 namespace lockstep {
 
-MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name) {
+MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name,
+                             std::optional<ElementType> source_type) {
   auto store = std::make_shared<Store>();
   const std::int64_t sample_elements = sample_shape.elements();
   store->size = features.rank() == 0 ? 0 : features.dims.front();
@@ -19,6 +20,7 @@ MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets
   }
   check_target_count(targets, store->size, name);
   store->sample_bytes = sample_elements * element_size(features.type);
+  store->source_type = source_type.value_or(features.type);
   store->shape = sample_shape;
   store->features = std::move(features);
   store->targets = std::move(targets);

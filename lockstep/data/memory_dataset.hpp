@@ -2,6 +2,7 @@
 // Samples held in memory in the type of their file; they become float32 or float64 only inside gather.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lockstep/data/array.hpp"
@@ -16,13 +17,18 @@ class StoredDataset : public Dataset {
  public:
   virtual std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const = 0;
   virtual ElementType element_type() const = 0;
+  /// Of the numbers in the source: resized images are float64 here, but where their file holds bytes a white pixel is
+  /// still 255.
+  virtual ElementType source_type() const { return element_type(); }
 };
 
 class MemoryDataset final : public StoredDataset {
  public:
   /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data) when the number of
   /// targets (if there are any) is not the number of samples; it begins with `name`.
-  MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set");
+  /// source_type: of the numbers the features were computed from; nothing: they are as the source holds them.
+  MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",
+                std::optional<ElementType> source_type = std::nullopt);
 
   std::int64_t size() const override { return store_->size; }
   Shape sample_shape() const override { return store_->shape; }
@@ -37,6 +43,7 @@ class MemoryDataset final : public StoredDataset {
 
   std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const override;
   ElementType element_type() const override { return store_->features.type; }
+  ElementType source_type() const override { return store_->source_type; }
   const Array& raw_features() const { return store_->features; }
 
  private:
@@ -45,6 +52,7 @@ class MemoryDataset final : public StoredDataset {
     Shape shape;
     Targets targets;
     std::int64_t size = 0, sample_bytes = 0;
+    ElementType source_type = ElementType::float64;
   };
   MemoryDataset(std::shared_ptr<const Store> store, const Scaling& scaling);
   template <class T>

@@ -56,6 +56,7 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
 }  // namespace
 
 std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name) {
+  const ElementType source_type = samples.features.type;
   if (!config.shape.empty()) {
     require(config.shape.size() <= 3, "shape has more than three extents");
     for (const std::int64_t extent : config.shape) require(extent > 0, "shape has an extent that is not positive");
@@ -69,7 +70,8 @@ std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataC
     samples = resize_images(samples, config.resize.size, parse_resize_method(config.resize.method));
   }
   check_finite(samples.features, name);
-  return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name);
+  return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name,
+                                         source_type);
 }
 
 OpenedSource open_source(const DataConfig& config) {

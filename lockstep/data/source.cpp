@@ -58,7 +58,7 @@ bool is_image(const Dataset& data) { return data.sample_shape().rank() >= 2; }
 double scale_of(const DataConfig& config, const StoredDataset& data) {
   require(std::isfinite(config.scale) && config.scale >= 0, fmt::format("scale = {} is not positive", config.scale));
   if (config.scale > 0) return 1.0 / config.scale;
-  return data.element_type() == ElementType::uint8 && is_image(data) ? 1.0 / 255.0 : 1.0;
+  return data.source_type() == ElementType::uint8 && is_image(data) ? 1.0 / 255.0 : 1.0;
 }
 
 bool is_whole(const Ids& ids, const Dataset& data) {
@@ -97,7 +97,7 @@ DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& giv
 
   DataSplits splits;
   splits.class_names = std::move(opened.class_names);
-  splits.stored = opened.train->element_type();
+  splits.source_type = opened.train->source_type();
   splits.scaling = scaling;
   splits.train = part_of(train, std::move(parts.train), config.one_hot);
   splits.validation = part_of(train, std::move(parts.validation), config.one_hot);

@@ -72,8 +72,8 @@ struct DataConfig {
 struct DataSplits {
   std::shared_ptr<const Dataset> train, validation /* may be null */, test /* may be null */;
   std::vector<std::string> class_names;  // of an image folder and of Fashion-MNIST; empty: classes have numbers only
-  ElementType stored = ElementType::float64;  // the type of the source's numbers (of the resized images: float64)
-  Scaling scaling;                            // how those became inputs
+  ElementType source_type = ElementType::float64;  // of the numbers in the source
+  Scaling scaling;                                 // how they became inputs
 };
 
 /// Reads or generates the data and applies the transforms. Error(usage) for a description that makes no sense,
