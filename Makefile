@@ -53,7 +53,7 @@ sanitize: ## run the tests under the address, undefined-behaviour and thread san
 
 format: ## format every C++ file
 	@scripts/bootstrap lint
-	@git ls-files -co --exclude-standard -- '*.cpp' '*.hpp' | xargs -r clang-format -i
+	@find lockstep cli tests bench examples -name '*.[ch]pp' -exec clang-format -i {} +
 
 tidy: ## run clang-tidy over the program, the library and the tests
 	@scripts/bootstrap test lint

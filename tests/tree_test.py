@@ -6,6 +6,7 @@ the package does not ask for. Every operation of the kernel table has its defini
 """
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,10 +87,12 @@ def operations_without_definition(root):
 
 
 def repository_files(root):
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=False)
-    if listed.returncode == 0:
-        return [root / name for name in listed.stdout.decode().split("\0") if name]
-    return [p for p in root.rglob("*") if p.relative_to(root).parts[0] not in ("build", ".git")]
+    """What git knows; in a copy without git, everything but what builds leave behind."""
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=False)
+        if listed.returncode == 0:
+            return [root / name for name in listed.stdout.decode().split("\0") if name]
+    return [p for p in root.rglob("*") if p.relative_to(root).parts[0] not in ("build", "runs", ".cache", ".git")]
 
 
 def long_files(root):

@@ -31,9 +31,9 @@ def level_of(command):
 
 def wrong_levels(commands, wanted):
     """Source files compiled with a level of their own, which would make the comparison a false one. The variants of
-    the naive kernels have one by design; among them is one at -O0, which the training run uses too."""
+    the kernels have one by design; among them is the naive one at -O0, which the training run uses too."""
     return [entry["file"] for entry in commands
-            if level_of(entry["command"]) != wanted and "-DLOCKSTEP_NAIVE=" not in entry["command"]]
+            if level_of(entry["command"]) != wanted and not re.search(r" -DLOCKSTEP_(NAIVE|SIMD)=", entry["command"])]
 
 
 def build(project, folder, compiler, level):

@@ -1,10 +1,16 @@
-// What a user's first program does: include, link, run.
+// What a user's first program does: include, link, describe a network, train it, run.
 #include <cstdio>
 
-#include "lockstep/tensor/shape.hpp"
+#include "lockstep/lockstep.hpp"
 
 int main() {
-  const lockstep::Shape shape{6, 28, 28};
-  std::printf("%s holds %lld elements\n", shape.str().c_str(), static_cast<long long>(shape.elements()));
-  return shape.elements() == 6 * 28 * 28 ? 0 : 1;
+  using namespace lockstep;
+  const DataSplits data = load_data({.source = "moons", .count = 200, .test_count = 50});
+  Network net({2});
+  net.add(Linear{.out = 8}).add(Tanh{}).add(Linear{.out = 2});
+  Trainer trainer(net, {.loss = Loss::cross_entropy, .optimizer = Adam{.lr = 0.05}, .batch = 20, .seed = 1});
+  trainer.fit(*data.train, {.epochs = 10});
+  const double accuracy = *trainer.evaluate(*data.test).accuracy();
+  std::printf("accuracy %.3f, weights %s\n", accuracy, short_hash(weight_hash(net.values())).c_str());
+  return accuracy > 0.8 ? 0 : 1;
 }
