@@ -16,7 +16,8 @@ namespace {
 using namespace lockstep;
 
 DataSplits image_data() {
-  return load_data({.source = "blobs", .shape = {1, 8, 8}, .count = 96, .test_count = 20, .classes = 4, .features = 64});
+  return load_data(
+      {.source = "blobs", .shape = {1, 8, 8}, .count = 96, .test_count = 20, .classes = 4, .features = 64});
 }
 
 /// Convolutions (strided, dilated, grouped), batch normalisation, both poolings, a residual block, dropout.
