@@ -9,10 +9,12 @@ template <class T>
 void normalise_slot(const BatchNormForward<T>& a, std::int64_t channel, std::int64_t slot, T& var) {
   const std::int64_t first_row = channel * a.pixels;
   const T share = T(1) / T(a.pixels * a.slots.size(slot));
-  const T mean = share * sum_over_slot<T>(a.slots, slot, a.pixels, [&](std::int64_t pixel, std::int64_t s, T sum) {
-                   return sum + a.x(first_row + pixel, s);
-                 });
-  var = share * sum_over_slot<T>(a.slots, slot, a.pixels, [&](std::int64_t pixel, std::int64_t s, T sum) {
+  const T mean = share * sum_over_slot<T>(a.slots, slot, {1, a.pixels},
+                                          [&](std::int64_t, std::int64_t pixel, std::int64_t s, T sum) {
+                                            return sum + a.x(first_row + pixel, s);
+                                          });
+  var = share *
+        sum_over_slot<T>(a.slots, slot, {1, a.pixels}, [&](std::int64_t, std::int64_t pixel, std::int64_t s, T sum) {
           const T d = a.x(first_row + pixel, s) - mean;
           return fma(d, d, sum);
         });
@@ -61,12 +63,14 @@ void batch_norm_backward(const BatchNormBackward<T>& a) {
     const auto slot_sums = [&](std::int64_t slot) {
       if (a.slots.size(slot) == 0) return Sums{T(0), T(0)};
       const T mean = a.mean[slot * a.channels + channel], inv_std = a.inv_std[slot * a.channels + channel];
-      const T p = sum_over_slot<T>(a.slots, slot, a.pixels, [&](std::int64_t pixel, std::int64_t s, T sum) {
-        return sum + a.dy(first_row + pixel, s);
-      });
-      const T q = inv_std * sum_over_slot<T>(a.slots, slot, a.pixels, [&](std::int64_t pixel, std::int64_t s, T sum) {
-                    return fma(a.dy(first_row + pixel, s), a.x(first_row + pixel, s) - mean, sum);
-                  });
+      const T p = sum_over_slot<T>(
+          a.slots, slot, {1, a.pixels},
+          [&](std::int64_t, std::int64_t pixel, std::int64_t s, T sum) { return sum + a.dy(first_row + pixel, s); });
+      const T q =
+          inv_std *
+          sum_over_slot<T>(a.slots, slot, {1, a.pixels}, [&](std::int64_t, std::int64_t pixel, std::int64_t s, T sum) {
+            return fma(a.dy(first_row + pixel, s), a.x(first_row + pixel, s) - mean, sum);
+          });
       const T share = T(1) / T(a.pixels * a.slots.size(slot));
       const T scale = a.gamma[channel] * inv_std;
       const T slope = -(scale * inv_std) * (q * share), shift = -scale * (p * share);
