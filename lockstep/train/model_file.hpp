@@ -1,0 +1,41 @@
+#pragma once
+// A trained model in one file: a safetensors file with the weights under the names that torch.nn.Sequential gives them,
+// readable by every program that reads safetensors. Its metadata (string to string) hold what rebuilds the network:
+//   lockstep.version           "0.1.0", of the program that wrote it
+//   lockstep.numerics_version  "1": which definition of the results it was trained under
+//   lockstep.model             JSON, see network_json.hpp
+//   lockstep.loss              "cross-entropy", ... (where known)
+//   lockstep.data              JSON: how raw samples become inputs, names of the classes (where known)
+//   lockstep.weight_hash       SHA-256 over the parameter vector: a flipped bit is noticed
+// The bytes are a pure function of network and info.
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/nn/network.hpp"
+#include "lockstep/train/model_info.hpp"
+#include "lockstep/train/weights.hpp"
+
+namespace lockstep {
+
+struct Model {
+  Network network;
+  ModelInfo info{};
+  std::string version{};     // lockstep.version
+  int numerics_version = 0;  // lockstep.numerics_version
+};
+
+std::vector<std::byte> write_model(const Network& network, const ModelInfo& info = {});
+/// Written atomically: an older model under this name stays whole until the new one is.
+void save_model(const std::filesystem::path& path, const Network& network, const ModelInfo& info = {});
+
+/// Error(checkpoint), "<path>: ...", when the file is missing or damaged, is not a model, or its weights do not have
+/// the hash it names.
+Model parse_model(std::span<const std::byte> bytes, std::string_view name);
+Model load_model(const std::filesystem::path& path);
+
+}  // namespace lockstep

@@ -1,0 +1,22 @@
+#pragma once
+// The weights of fully connected networks as MATLAB courses keep them: ThetaK [out, 1 + in] belongs to the K-th linear
+// layer, counted from 1; its first column is the bias.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/data/array.hpp"
+#include "lockstep/nn/network.hpp"
+
+namespace lockstep {
+
+/// Theta1, Theta2, ... in float64; a layer without bias has a first column of zeros. Error(usage) when the network has
+/// layers with parameters other than linear ones, layers that need an image, or no linear layer at all.
+std::vector<NamedArray> thetas(const Network& network);
+
+/// Sets every parameter from Theta1, Theta2, ...; other arrays are ignored. Error(usage) as above; Error(data),
+/// beginning with `name`, when a matrix is missing, has another shape, or when there are more of them than layers.
+void set_thetas(Network& network, std::span<const NamedArray> arrays, std::string_view name);
+
+}  // namespace lockstep

@@ -1,0 +1,28 @@
+#pragma once
+// The parameters of a network as named arrays, and back: what every file of weights goes through.
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/data/array.hpp"
+#include "lockstep/nn/network.hpp"
+
+namespace lockstep {
+
+/// Every parameter under ParameterInfo::name, in the network's precision, in the order of the parameter vector:
+/// the names and shapes of torch.nn.Sequential ("0.weight" [out,in] or [out,in/groups,height,width], "0.bias" [out]).
+std::vector<NamedArray> named_weights(const Network& network);
+
+/// Sets every parameter. Names and shapes must be those of the network, all of them and no others, save the step
+/// counts that PyTorch keeps ("1.num_batches_tracked"); elements are float32 or float64 and are converted to the
+/// network's precision. Error(data), beginning with `name`, says what the first mismatch is, with both shapes; the
+/// network is then unchanged.
+void set_weights(Network& network, std::span<const NamedArray> arrays, std::string_view name);
+
+/// set_weights from a file: .safetensors, .npz, or .mat (Theta1, Theta2, ...; see theta.hpp).
+/// Error(usage) for another extension.
+void load_weights(const std::filesystem::path& path, Network& network);
+
+}  // namespace lockstep
