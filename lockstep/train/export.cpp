@@ -1,0 +1,37 @@
+#include "lockstep/train/export.hpp"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/data/mat5.hpp"
+#include "lockstep/data/npz.hpp"
+#include "lockstep/data/safetensors.hpp"
+#include "lockstep/train/export_onnx.hpp"
+#include "lockstep/train/theta.hpp"
+#include "lockstep/train/weights.hpp"
+
+namespace lockstep {
+namespace {
+
+std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::path& path) {
+  const std::string extension = path.extension().string();
+  // Some readers ask which program's conventions the names and shapes follow: "pt" is PyTorch.
+  if (extension == ".safetensors") return write_safetensors({{{"format", "pt"}}, named_weights(network)});
+  if (extension == ".npz") return write_npz(named_weights(network));
+  if (extension == ".mat") return write_mat5(thetas(network));
+  if (extension == ".onnx") return write_onnx(network);
+  throw Error(ExitCode::usage,
+              fmt::format("{}: models are exported to .safetensors, .npz, .mat or .onnx files", path.string()));
+}
+
+}  // namespace
+
+void export_model(const Network& network, const std::filesystem::path& path) {
+  write_file_atomically(path, bytes_for(network, path));
+}
+
+}  // namespace lockstep
