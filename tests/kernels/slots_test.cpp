@@ -61,6 +61,18 @@ TEST(Slots, SlotTreeSpelledOut) {
   EXPECT_EQ(slot_tree(leaf, 4, 4).text, "((4+5)+(6+7))") << "an aligned chunk is a node of the tree";
 }
 
+TEST(Slots, BlockTreeIsAlignedToTheLeft) {
+  EXPECT_EQ(block_tree({}), 0);
+  // Five leaves: ((0+1)+(2+3))+4. Only that order keeps both units: 2^60 and -2^60 meet first.
+  const std::vector<double> five = {0x1p60, -0x1p60, 1, 0x1p-60, 1};
+  EXPECT_EQ(block_tree(five), 2.0);
+  const std::vector<double> three = {1, 0x1p60, -0x1p60};  // (0+1)+2 loses the unit
+  EXPECT_EQ(block_tree(three), 0.0);
+  // Four leaves are the tree over four slots.
+  const auto four = random_vector<double>(4, 1);
+  EXPECT_EQ(block_tree(four), (four[0] + four[1]) + (four[2] + four[3]));
+}
+
 TEST(Slots, LaneTreeSpelledOut) {
   Term lanes[kLanes];
   for (int l = 0; l < kLanes; ++l) lanes[l].text = std::string(1, static_cast<char>('a' + l));

@@ -1,0 +1,165 @@
+#include "lockstep/kernels/loss.hpp"
+
+#include "lockstep/kernels/math/elementary.hpp"
+#include "tests/kernels/support.hpp"
+
+namespace lockstep::test {
+namespace {
+
+template <class T>
+struct Problem {
+  Loss kind;
+  TestMatrix<T> z, values;
+  std::vector<std::int32_t> labels;
+  T scale = T(1);
+  bool by_label;
+
+  Problem(Loss loss, std::int64_t outputs, std::int64_t samples, bool label_targets)
+      : kind(loss), z(outputs, samples, 1), values(outputs, samples, 2), by_label(label_targets) {
+    for (std::int64_t s = 0; s < samples; ++s)
+      labels.push_back(std::int32_t((s * 5 + 1) % std::max<std::int64_t>(outputs, 2)));
+  }
+
+  struct Result {
+    std::vector<T> loss;
+    TestMatrix<T> dz;
+  };
+  Result run(bool want_gradient = true) const {
+    Result r{nan_vector<T>(z.cols()), TestMatrix<T>(z.rows(), z.cols())};
+    KernelContext context;
+    make_naive_table<T>().loss_gradient({.kind = kind,
+                                         .scale = scale,
+                                         .z = z.view(),
+                                         .targets = targets(),
+                                         .loss = r.loss.data(),
+                                         .dz = want_gradient ? r.dz.view() : Matrix<T>{}},
+                                        context);
+    return r;
+  }
+  LossTargets<T> targets() const {
+    if (by_label) return {.labels = labels.data(), .values = {}};
+    return {.labels = nullptr, .values = values.view()};
+  }
+};
+
+struct Case {
+  Loss kind;
+  std::int64_t outputs;
+  bool by_label;
+};
+const std::vector<Case> kCases = {{Loss::cross_entropy, 2, true},         {Loss::cross_entropy, 10, true},
+                                  {Loss::binary_cross_entropy, 1, true},  {Loss::binary_cross_entropy, 1, false},
+                                  {Loss::binary_cross_entropy, 10, true}, {Loss::binary_cross_entropy, 7, false},
+                                  {Loss::squared_error, 1, true},         {Loss::squared_error, 1, false},
+                                  {Loss::squared_error, 10, true},        {Loss::squared_error, 3, false}};
+
+TEST(Loss, GradientsMatchCentralDifferences) {
+  for (const Case& c : kCases)
+    for (const std::int64_t samples : {1, 3, 17}) {
+      Problem<double> p(c.kind, c.outputs, samples, c.by_label);
+      p.scale = 1.0 / double(samples);
+      const auto objective = [&] {
+        double sum = 0;
+        for (const double loss : p.run(false).loss) sum += loss / double(samples);
+        return sum;
+      };
+      EXPECT_LT(gradient_error(p.z, p.run().dz, objective), kGradientTolerance)
+          << "loss " << int(c.kind) << ", " << c.outputs << " outputs";
+    }
+}
+
+/// The textbook formulas, by the C library.
+double textbook(const Problem<double>& p, std::int64_t s) {
+  const std::int64_t outputs = p.z.rows();
+  const auto target = [&](std::int64_t k) {
+    if (!p.by_label) return p.values(k, s);
+    const std::int32_t label = p.labels[std::size_t(s)];
+    return outputs == 1 ? double(label) : (label == k ? 1.0 : 0.0);
+  };
+  double sum = 0, exps = 0;
+  for (std::int64_t k = 0; k < outputs; ++k) exps += std::exp(p.z(k, s));
+  for (std::int64_t k = 0; k < outputs; ++k) {
+    const double z = p.z(k, s), t = target(k), h = 1 / (1 + std::exp(-z));
+    if (p.kind == Loss::cross_entropy) sum -= t * std::log(std::exp(z) / exps);
+    if (p.kind == Loss::binary_cross_entropy) sum -= t * std::log(h) + (1 - t) * std::log(1 - h);
+    if (p.kind == Loss::squared_error) sum += 0.5 * (z - t) * (z - t);
+  }
+  return sum;
+}
+
+TEST(Loss, MatchesTheTextbook) {
+  for (const Case& c : kCases) {
+    const Problem<double> p(c.kind, c.outputs, 5, c.by_label);
+    const auto loss = p.run(false).loss;
+    for (std::int64_t s = 0; s < 5; ++s)
+      EXPECT_NEAR(loss[std::size_t(s)], textbook(p, s), 1e-14 * double(c.outputs)) << "loss " << int(c.kind);
+  }
+}
+
+TEST(Loss, SaturatedOutputsStayFinite) {
+  for (const Case& c : kCases) {
+    Problem<double> p(c.kind, c.outputs, 2, c.by_label);
+    for (std::int64_t k = 0; k < c.outputs; ++k) {
+      p.z(k, 0) = k % 2 == 0 ? 1000 : -1000;
+      p.z(k, 1) = k % 2 == 0 ? -1000 : 1000;
+    }
+    const auto r = p.run();
+    for (const double loss : r.loss) EXPECT_TRUE(std::isfinite(loss)) << int(c.kind);
+    for (const double dz : elements(r.dz)) EXPECT_TRUE(std::isfinite(dz)) << int(c.kind);
+  }
+}
+
+template <class T>
+class LossOrder : public ::testing::Test {};
+TYPED_TEST_SUITE(LossOrder, Scalars);
+
+TYPED_TEST(LossOrder, GradientIsOptionalScaledAndInPlace) {
+  using T = TypeParam;
+  for (const Case& c : kCases) {
+    Problem<T> p(c.kind, c.outputs, 6, c.by_label);
+    const auto one = p.run();
+    EXPECT_TRUE(identical(p.run(false).loss, one.loss));
+    p.scale = T(0.25);
+    const auto quarter = p.run();
+    EXPECT_TRUE(identical(quarter.loss, one.loss)) << "the scale is of the gradient only";
+    for (std::int64_t k = 0; k < c.outputs; ++k)
+      for (std::int64_t s = 0; s < 6; ++s) EXPECT_EQ(quarter.dz(k, s), T(0.25) * one.dz(k, s));
+    auto buffer = p.z;
+    auto loss = nan_vector<T>(6);
+    KernelContext context;
+    make_naive_table<T>().loss_gradient({.kind = c.kind,
+                                         .scale = p.scale,
+                                         .z = buffer.view(),
+                                         .targets = p.targets(),
+                                         .loss = loss.data(),
+                                         .dz = buffer.view()},
+                                        context);
+    EXPECT_TRUE(identical(buffer, quarter.dz));
+    EXPECT_TRUE(identical(loss, quarter.loss));
+  }
+}
+
+TYPED_TEST(LossOrder, SumsAreChainsOverOutputs) {
+  using T = TypeParam;
+  const Problem<T> softmax(Loss::cross_entropy, 10, 7, true), squared(Loss::squared_error, 10, 7, false);
+  const Problem<T> binary(Loss::binary_cross_entropy, 10, 7, false);
+  const auto softmax_loss = softmax.run().loss, squared_loss = squared.run().loss, binary_loss = binary.run().loss;
+  for (std::int64_t s = 0; s < 7; ++s) {
+    T largest = softmax.z(0, s), exps = T(0), squares = T(0), entropies = T(0);
+    for (std::int64_t k = 1; k < 10; ++k) largest = std::max(largest, softmax.z(k, s));
+    for (std::int64_t k = 0; k < 10; ++k) {
+      exps += math::exp(softmax.z(k, s) - largest);
+      const T d = squared.z(k, s) - squared.values(k, s);
+      squares = std::fma(T(0.5) * d, d, squares);
+      const T z = binary.z(k, s);
+      entropies += std::fma(-z, binary.values(k, s), std::max(z, T(0))) + math::log1p(math::exp(-std::abs(z)));
+    }
+    const auto i = std::size_t(s);
+    EXPECT_EQ(softmax_loss[i], math::log(exps) - (softmax.z(softmax.labels[i], s) - largest));
+    EXPECT_EQ(squared_loss[i], squares);
+    EXPECT_EQ(binary_loss[i], entropies);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::test
