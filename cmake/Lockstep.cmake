@@ -9,6 +9,7 @@ find_package(PNG REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(Threads REQUIRED)
+find_package(OpenMP COMPONENTS CXX)  # without it teams are made of plain threads
 if(LOCKSTEP_CLI)
   find_package(CLI11 REQUIRED)
 endif()

@@ -91,6 +91,18 @@ void Sequence<T>::update_statistics(T* parameters, const T* sums, std::int64_t s
 }
 
 template <class T>
+std::int64_t Sequence<T>::activation_elements() const {
+  std::int64_t elements = 1, widest = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const LayerPlan& plan = layers_[i]->plan();
+    if (i == 0) elements += plan.in.elements();
+    if (!runs_in_place(i)) elements += plan.out.elements();
+    if (i > 0) widest = std::max(widest, plan.in.elements());
+  }
+  return elements + 2 * widest;
+}
+
+template <class T>
 Cost Sequence<T>::forward_cost(std::int64_t samples) const {
   Cost cost;
   for (const auto& layer : layers_) cost = cost + layer->forward_cost(samples);

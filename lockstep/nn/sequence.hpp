@@ -31,6 +31,8 @@ class Sequence {
 
   void update_statistics(T* parameters, const T* sums, std::int64_t samples) const;
 
+  /// Numbers that a pass over one sample keeps or passes on: what has to stay in cache.
+  std::int64_t activation_elements() const;
   Cost forward_cost(std::int64_t samples) const;
   Cost backward_cost(std::int64_t samples, bool data) const;
   bool empty() const { return layers_.empty(); }

@@ -39,6 +39,7 @@ struct TrainOptions {
   bool shuffle = true;
   std::uint64_t seed = 1;  // shuffles and dropout; the network's own seed is for its initial weights
   Backend backend = Backend::naive;
+  int threads = 0;  // 0: OMP_NUM_THREADS, else as many as this process may use. Changes the time, never the result
 };
 
 /// Loss and accuracy over a set of samples.
@@ -51,9 +52,11 @@ struct Scores {
   }
 };
 
-/// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics.
+/// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics. `wait` is the
+/// time at barriers.
 struct PhaseTimes {
-  double load = 0, forward = 0, loss = 0, backward = 0, reduce = 0, update = 0, validation = 0, total = 0;
+  double load = 0, forward = 0, loss = 0, backward = 0, reduce = 0, update = 0, wait = 0;  // mean over threads
+  double validation = 0, total = 0;
 };
 
 struct EpochReport {
@@ -81,6 +84,8 @@ struct FitOptions {
   std::function<void(const EpochReport&)> on_epoch{};
 };
 
+class TrainingEngine;
+
 class Trainer {
  public:
   /// Throws Error(usage) when network and options do not fit together. `network` must outlive the trainer.
@@ -107,10 +112,7 @@ class Trainer {
   const TrainOptions& options() const;
 
  private:
-  struct Engine;
-  template <class T>
-  struct EngineOf;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<TrainingEngine> engine_;
 };
 
 /// Runs the whole network forward in inference mode. Output [samples][outputs], row-major. A network trained with

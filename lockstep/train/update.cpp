@@ -1,8 +1,21 @@
 #include "lockstep/train/update.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lockstep {
+
+namespace {
+
+/// base^n by squaring: the same bits everywhere, and no state to keep between steps.
+double power(double base, std::int64_t n) {
+  double result = 1;
+  for (; n > 0; n /= 2, base *= base)
+    if (n % 2 == 1) result *= base;
+  return result;
+}
+
+}  // namespace
 
 template <class T>
 double square_norm(const T* x, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context) {
@@ -13,7 +26,7 @@ double square_norm(const T* x, std::int64_t count, const KernelTable<T>& kernels
 
 template <class T>
 Update<T>::Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters, std::int64_t trainable)
-    : optimizer_(optimizer), trainable_(trainable) {
+    : optimizer_(optimizer) {
   for (const ParameterInfo& info : parameters)
     if (info.trainable()) parameters_.push_back(info);
   if (state_vectors(optimizer) >= 1) first_ = AlignedBuffer<T>(trainable);
@@ -21,50 +34,46 @@ Update<T>::Update(const OptimizerSpec& optimizer, const std::vector<ParameterInf
 }
 
 template <class T>
-void Update<T>::add_l2(double l2, const T* parameters, T* gradient, const KernelTable<T>& kernels,
-                       KernelContext& context) const {
-  for (const ParameterInfo& info : parameters_)
-    if (info.role == Role::weight)
-      kernels.add_l2(
-          {.count = info.elements(), .l2 = T(l2), .w = parameters + info.offset, .g = gradient + info.offset}, context);
-}
-
-template <class T>
-void Update<T>::clip(double limit, T* gradient, const KernelTable<T>& kernels, KernelContext& context) const {
-  const double norm = std::sqrt(square_norm<T>(gradient, trainable_, kernels, context));
-  if (norm > limit) kernels.scale_gradient({.count = trainable_, .factor = T(limit / norm), .g = gradient}, context);
-}
-
-template <class T>
-void Update<T>::step(double rate, T* parameters, const T* gradient, const KernelTable<T>& kernels,
-                     KernelContext& context) {
-  if (const auto* adam = std::get_if<Adam>(&optimizer_)) {
-    beta1_power_ *= adam->beta1;
-    beta2_power_ *= adam->beta2;
+void Update<T>::add_l2(double l2, const T* parameters, T* gradient, std::int64_t first, std::int64_t last,
+                       const KernelTable<T>& kernels, KernelContext& context) const {
+  if (l2 == 0) return;
+  for (const ParameterInfo& info : parameters_) {
+    const std::int64_t from = std::max(first, info.offset), to = std::min(last, info.offset + info.elements());
+    if (info.role == Role::weight && from < to)
+      kernels.add_l2({.count = to - from, .l2 = T(l2), .w = parameters + from, .g = gradient + from}, context);
   }
-  const auto* adamw = std::get_if<AdamW>(&optimizer_);
-  if (adamw != nullptr) {
-    beta1_power_ *= adamw->beta1;
-    beta2_power_ *= adamw->beta2;
+}
+
+template <class T>
+void Update<T>::step(double rate, std::int64_t step, T* parameters, const T* gradient, std::int64_t first,
+                     std::int64_t last, const KernelTable<T>& kernels, KernelContext& context) {
+  const auto bias = [&](double beta) { return 1 - power(beta, step + 1); };
+  Coefficients c{rate, 1, 1};
+  if (const auto* adam = std::get_if<Adam>(&optimizer_)) c = {rate, bias(adam->beta1), bias(adam->beta2)};
+  if (const auto* adamw = std::get_if<AdamW>(&optimizer_)) {
+    c = {rate, bias(adamw->beta1), bias(adamw->beta2)};
     // Decay touches weights only, so tensors go one by one.
-    for (const ParameterInfo& info : parameters_)
-      step_range(rate, info.role == Role::weight, info.offset, info.elements(), parameters, gradient, kernels, context);
+    for (const ParameterInfo& info : parameters_) {
+      const std::int64_t from = std::max(first, info.offset), to = std::min(last, info.offset + info.elements());
+      if (from < to) step_range(c, info.role == Role::weight, parameters, gradient, from, to, kernels, context);
+    }
     return;
   }
-  step_range(rate, false, 0, trainable_, parameters, gradient, kernels, context);
+  if (first < last) step_range(c, false, parameters, gradient, first, last, kernels, context);
 }
 
 template <class T>
-void Update<T>::step_range(double rate, bool decays, std::int64_t first, std::int64_t count, T* parameters,
-                           const T* gradient, const KernelTable<T>& kernels, KernelContext& context) {
+void Update<T>::step_range(const Coefficients& c, bool decays, T* parameters, const T* gradient, std::int64_t first,
+                           std::int64_t last, const KernelTable<T>& kernels, KernelContext& context) {
+  const std::int64_t count = last - first;
   const auto adam = [&](const auto& o, double decay) {
     kernels.adam_step({.count = count,
-                       .rate = T(rate / (1 - beta1_power_)),
-                       .inv_root2 = T(1 / std::sqrt(1 - beta2_power_)),
+                       .rate = T(c.rate / c.bias1),
+                       .inv_root2 = T(1 / std::sqrt(c.bias2)),
                        .beta1 = T(o.beta1),
                        .beta2 = T(o.beta2),
                        .eps = T(o.eps),
-                       .decay_factor = decays ? T(1 - rate * decay) : T(1),
+                       .decay_factor = decays ? T(1 - c.rate * decay) : T(1),
                        .g = gradient + first,
                        .w = parameters + first,
                        .m = first_.data() + first,
@@ -77,7 +86,7 @@ void Update<T>::step_range(double rate, bool decays, std::int64_t first, std::in
     adam(*w, w->weight_decay);
   } else if (const auto* r = std::get_if<RmsProp>(&optimizer_)) {
     kernels.rmsprop_step({.count = count,
-                          .lr = T(rate),
+                          .lr = T(c.rate),
                           .alpha = T(r->alpha),
                           .eps = T(r->eps),
                           .g = gradient + first,
@@ -87,7 +96,7 @@ void Update<T>::step_range(double rate, bool decays, std::int64_t first, std::in
   } else {
     const Sgd& s = std::get<Sgd>(optimizer_);
     kernels.sgd_step({.count = count,
-                      .lr = T(rate),
+                      .lr = T(c.rate),
                       .momentum = T(s.momentum),
                       .nesterov = s.nesterov,
                       .g = gradient + first,

@@ -1,5 +1,5 @@
 #pragma once
-// From the summed gradient of a batch to the next weights: L2, clipping, the optimiser step.
+// From the summed gradient of a batch to the next weights: L2 and the optimiser step.
 
 #include <cstdint>
 #include <vector>
@@ -16,25 +16,28 @@ class Update {
  public:
   Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters, std::int64_t trainable);
 
+  // Each works on elements [first, last) of the vectors, so members of a team can take a stretch each; none changes
+  // anything outside it.
+
   /// gradient += l2 * weight, for weights only.
-  void add_l2(double l2, const T* parameters, T* gradient, const KernelTable<T>& kernels, KernelContext& context) const;
+  void add_l2(double l2, const T* parameters, T* gradient, std::int64_t first, std::int64_t last,
+              const KernelTable<T>& kernels, KernelContext& context) const;
 
-  /// Scales the gradient down to norm `limit` if it is longer. The norm is summed in double: blocks, then the block
-  /// tree.
-  void clip(double limit, T* gradient, const KernelTable<T>& kernels, KernelContext& context) const;
-
-  /// One step at learning rate `rate`.
-  void step(double rate, T* parameters, const T* gradient, const KernelTable<T>& kernels, KernelContext& context);
+  /// Step number `step` (from 0) at learning rate `rate`.
+  void step(double rate, std::int64_t step, T* parameters, const T* gradient, std::int64_t first, std::int64_t last,
+            const KernelTable<T>& kernels, KernelContext& context);
 
  private:
-  void step_range(double rate, bool decays, std::int64_t first, std::int64_t count, T* parameters, const T* gradient,
-                  const KernelTable<T>& kernels, KernelContext& context);
+  /// Coefficients of one step.
+  struct Coefficients {
+    double rate, bias1, bias2;  // 1 - beta^(step + 1)
+  };
+  void step_range(const Coefficients& c, bool decays, T* parameters, const T* gradient, std::int64_t first,
+                  std::int64_t last, const KernelTable<T>& kernels, KernelContext& context);
 
   OptimizerSpec optimizer_;
   std::vector<ParameterInfo> parameters_;  // the trainable ones
-  std::int64_t trainable_;
-  AlignedBuffer<T> first_, second_;  // state vectors
-  double beta1_power_ = 1, beta2_power_ = 1;
+  AlignedBuffer<T> first_, second_;        // state vectors
 };
 
 /// |x|^2 in double: chains over blocks of kSquareBlock, then the block tree.

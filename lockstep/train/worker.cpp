@@ -1,24 +1,12 @@
 #include "lockstep/train/worker.hpp"
 
 #include <algorithm>
-#include <chrono>
+
+#include "lockstep/train/lap.hpp"
 
 namespace lockstep {
 
 namespace {
-
-/// Adds the time since the last call to a phase.
-class Lap {
- public:
-  void operator()(double& phase) {
-    const auto now = std::chrono::steady_clock::now();
-    phase += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// The predicted class: the largest output (the first of equal ones); with one output, whether it lies past the middle
 /// (0 for a logit, 0.5 for a value trained by squared error).

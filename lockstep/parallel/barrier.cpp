@@ -1,0 +1,39 @@
+#include "lockstep/parallel/barrier.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace lockstep {
+
+namespace {
+
+void pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+}  // namespace
+
+void Barrier::wait() {
+  const std::uint32_t round = round_.load(std::memory_order_acquire);
+  if ((round & kFailed) != 0) throw TeamFailed{};
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+    arrived_.store(0, std::memory_order_relaxed);
+    // A failure may set its bit meanwhile: add, never store.
+    round_.fetch_add(1, std::memory_order_acq_rel);
+    round_.notify_all();
+  } else {
+    for (int i = 0; i < spin_ && round_.load(std::memory_order_acquire) == round; ++i) pause();
+    round_.wait(round, std::memory_order_acquire);
+  }
+  if ((round_.load(std::memory_order_acquire) & kFailed) != 0) throw TeamFailed{};
+}
+
+void Barrier::fail() {
+  round_.fetch_or(kFailed, std::memory_order_acq_rel);
+  round_.notify_all();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,52 @@
+#pragma once
+// The aligned binary tree over slots, computed by several workers. Each worker adds up the subtrees that lie wholly in
+// its range of slots as they come, like a binary counter (memory: about log2(slots) vectors, whatever their number);
+// what is left is finished over stretches of the vector, by any number of workers at once.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lockstep/kernels/table.hpp"
+
+namespace lockstep {
+
+/// Node (level, index) is the sum over slots [index << level, (index + 1) << level).
+template <class T>
+struct SlotNode {
+  AlignedBuffer<T> sum;
+  int level = 0;
+  std::int64_t index = 0;
+};
+
+/// One worker's subtrees.
+template <class T>
+class SlotSums {
+ public:
+  /// For vectors of `size` elements.
+  explicit SlotSums(std::int64_t size) : size_(size) {}
+
+  void clear() { depth_ = 0; }
+  /// Where the next node is to be written; every element must be.
+  T* next();
+  /// The next node is written: it is (level, index), the right neighbour of the one before. Adds up what it completes.
+  void push(int level, std::int64_t index, const KernelTable<T>& kernels, KernelContext& context);
+  /// The complete subtrees, left to right.
+  std::span<SlotNode<T>> nodes() { return std::span(nodes_).first(depth_); }
+
+ private:
+  std::int64_t size_;
+  std::vector<SlotNode<T>> nodes_;
+  std::size_t depth_ = 0;
+};
+
+/// The largest aligned subtree that starts at slot `first`, ends by `last` and has at most `most` slots: its slots.
+std::int64_t aligned_run(std::int64_t first, std::int64_t last, std::int64_t most);
+
+/// Finishes the tree for elements [first, first + count): `nodes` are the subtrees of all workers, left to right,
+/// covering all slots. Adds in place into leftmost nodes; returns where element 0 of the total's vector lies.
+template <class T>
+T* finish_tree(std::span<SlotNode<T>* const> nodes, std::int64_t first, std::int64_t count,
+               const KernelTable<T>& kernels, KernelContext& context);
+
+}  // namespace lockstep

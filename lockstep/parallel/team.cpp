@@ -1,0 +1,100 @@
+#include "lockstep/parallel/team.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace lockstep {
+
+namespace {
+
+/// About 20 microseconds: longer than two threads of one step usually wait for each other, shorter than a time slice.
+constexpr int kSpin = 1000;
+
+/// The quota of control group version 2, in processors; 0 where there is none.
+double cgroup_quota() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
+  return std::strtod(quota.c_str(), nullptr) / period;
+}
+
+/// Calls program(index) for each index on a thread of its own, index 0 on this one.
+void fork_join(int threads, const std::function<void(int)>& program) {
+#if defined(_OPENMP) && !defined(__SANITIZE_THREAD__)
+  int started = 0;
+#pragma omp parallel num_threads(threads) default(shared)
+  {
+#pragma omp single
+    started = omp_get_num_threads();
+    if (started == threads) program(omp_get_thread_num());
+  }
+  if (started != threads)
+    throw Error(ExitCode::resources,
+                fmt::format("asked for {} threads, the system gives {}; lower --threads or raise OMP_THREAD_LIMIT",
+                            threads, started));
+#else
+  // libgomp is not instrumented, so ThreadSanitizer would report its own hand-over; everything above is the same.
+  std::vector<std::jthread> others;
+  for (int index = 1; index < threads; ++index) others.emplace_back([&program, index] { program(index); });
+  program(0);
+#endif
+}
+
+}  // namespace
+
+int available_cpus() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  int cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask)
+                                                           : static_cast<int>(std::thread::hardware_concurrency());
+  if (const double quota = cgroup_quota(); quota > 0) cpus = std::min(cpus, static_cast<int>(std::ceil(quota)));
+  return std::max(cpus, 1);
+}
+
+int default_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  const int asked = text == nullptr ? 0 : std::atoi(text);
+  return asked >= 1 ? asked : available_cpus();
+}
+
+std::vector<std::string> thread_map(int threads) {
+  std::vector<std::string> lines(static_cast<std::size_t>(threads));
+  run_team(threads, [&](const Member& member) {
+    lines[static_cast<std::size_t>(member.index)] = fmt::format("thread {} on cpu {}", member.index, sched_getcpu());
+  });
+  return lines;
+}
+
+void run_team(int threads, const std::function<void(const Member&)>& program) {
+  Barrier barrier(threads, threads <= available_cpus() ? kSpin : 0);
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
+  fork_join(threads, [&](int index) {
+    try {
+      program({.index = index, .size = threads, .barrier = barrier});
+    } catch (const TeamFailed&) {
+      // another member's exception tells why
+    } catch (...) {
+      failures[static_cast<std::size_t>(index)] = std::current_exception();
+      barrier.fail();
+    }
+  });
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace lockstep

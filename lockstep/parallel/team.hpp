@@ -1,0 +1,36 @@
+#pragma once
+// A team of OpenMP threads: one parallel region for the length of a run, in which every thread executes the same
+// program on its share (SPMD) and meets the others at barriers.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lockstep/parallel/barrier.hpp"
+
+namespace lockstep {
+
+/// How many processors this process may use: the affinity mask and the CPU quota of its control group, at least 1.
+int available_cpus();
+
+/// Threads to use where none were asked for: OMP_NUM_THREADS if it is set to a number, else available_cpus().
+int default_threads();
+
+/// "thread 0 on cpu 3": where each thread of a team of that size runs right now.
+std::vector<std::string> thread_map(int threads);
+
+/// What a thread knows about its team.
+struct Member {
+  int index = 0;  // from 0, the calling thread
+  int size = 1;
+  Barrier& barrier;
+
+  /// This member's share of [0, count): [share(count, index), share(count, index + 1)).
+  std::int64_t share(std::int64_t count, int member) const { return count * member / size; }
+};
+
+/// Runs program(member) on every thread of a team and returns when all have ended. When members throw, the others are
+/// released from their barriers and the exception of the lowest member is thrown again here.
+void run_team(int threads, const std::function<void(const Member&)>& program);
+
+}  // namespace lockstep

@@ -1,0 +1,322 @@
+#include "lockstep/train/engine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/train/lap.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kScoreBlock = 64;  // samples per chunk of an evaluation; part of the order of its loss
+
+/// What the activations of a chunk may take, so that they are still in cache when backward comes: about half a level-2
+/// cache. A chunk is one slot at least, and any choice gives the same bits.
+constexpr std::int64_t kChunkBytes = 512 * 1024;
+
+void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
+  for (double PhaseTimes::*phase : {&PhaseTimes::load, &PhaseTimes::forward, &PhaseTimes::loss, &PhaseTimes::backward,
+                                    &PhaseTimes::reduce, &PhaseTimes::update, &PhaseTimes::wait})
+    sum.*phase += share * (part.*phase);
+}
+
+}  // namespace
+
+template <class T>
+Engine<T>::Engine(Network& network, const TrainOptions& options)
+    : network_(network),
+      options_(options),
+      body_(body_of(network, options.loss)),
+      kernels_(make_table<T>(options.backend)),
+      update_(options.optimizer, network.parameters(), network.trainable_count()) {
+  if (options_.threads == 0) options_.threads = default_threads();
+  for (int i = 0; i < options_.threads; ++i)
+    seats_.push_back(std::make_unique<Seat>(body_, network, options.loss, kernels_));
+}
+
+/// Slots and chunks for the batches of this data.
+template <class T>
+void Engine<T>::prepare(const Dataset& data) {
+  check_data(network_, options_.loss, data);
+  const std::int64_t batch = options_.batch > 0 ? options_.batch : data.size();
+  slots_ = options_.slots > 0 ? options_.slots : auto_slots(batch);
+  const std::int64_t samples = padded(std::max<std::int64_t>(batch / slots_, 1));
+  const std::int64_t bytes = samples * body_.activation_elements() * static_cast<std::int64_t>(sizeof(T));
+  const auto fitting = static_cast<std::uint64_t>(std::max<std::int64_t>(kChunkBytes / bytes, 1));
+  slots_per_chunk_ = static_cast<std::int64_t>(std::bit_floor(fitting));
+  scores_.loss.resize(static_cast<std::size_t>(slots_));
+  scores_.correct.resize(static_cast<std::size_t>(slots_));
+  squares_.resize(static_cast<std::size_t>((network_.trainable_count() + kSquareBlock - 1) / kSquareBlock));
+}
+
+/// First half of a step: the gradients of this member's slots, chunk by chunk, depth first.
+template <class T>
+void Engine<T>::run_slots(const Member& member, const Batch& batch) {
+  Seat& own = seat(member);
+  const std::vector<std::int64_t> bounds = cut_into_slots(static_cast<std::int64_t>(batch.ids.size()), slots_);
+  const T scale = options_.reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1);
+  own.sums.clear();
+  std::vector<std::int64_t> columns;
+  const std::int64_t last = member.share(slots_, member.index + 1);
+  for (std::int64_t slot = member.share(slots_, member.index), run = 0; slot < last; slot += run) {
+    run = aligned_run(slot, last, slots_per_chunk_);
+    const auto begin = bounds.begin() + slot;
+    columns.assign(begin, begin + run + 1);
+    for (std::int64_t& column : columns) column -= *begin;
+    T* const gradients = own.sums.next();
+    if (columns.back() == 0) {  // the sums of nothing
+      std::fill_n(gradients, network_.parameter_count(), T(0));
+      std::fill_n(scores_.loss.begin() + slot, run, 0.0);
+      std::fill_n(scores_.correct.begin() + slot, run, 0);
+    } else {
+      own.worker.run(
+          {.data = batch.data,
+           .ids = batch.ids.subspan(static_cast<std::size_t>(*begin), static_cast<std::size_t>(columns.back())),
+           .slots = {columns},
+           .parameters = network_.data<T>(),
+           .scale = scale,
+           .gradients = gradients,
+           .seed = options_.seed,
+           .epoch = static_cast<std::uint32_t>(epoch_)},
+          scores_, static_cast<std::size_t>(slot), own.times);
+    }
+    Lap lap;
+    own.sums.push(std::countr_zero(static_cast<std::uint64_t>(run)), slot / run, kernels_, own.worker.context());
+    lap(own.times.reduce);
+  }
+}
+
+/// The gradient summed over all slots, elements [first, last); only after the first barrier.
+template <class T>
+T* Engine<T>::reduce(const Member& member, std::int64_t first, std::int64_t last) {
+  std::vector<SlotNode<T>*> nodes;
+  for (const auto& each : seats_)
+    for (SlotNode<T>& node : each->sums.nodes()) nodes.push_back(&node);
+  return finish_tree<T>(nodes, first, last - first, kernels_, seat(member).worker.context());
+}
+
+/// Second half: this member's stretch of the parameter vector, in whole blocks of kSquareBlock elements.
+template <class T>
+void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
+  Seat& own = seat(member);
+  KernelContext& context = own.worker.context();
+  Lap lap;
+  const std::int64_t trainable = network_.trainable_count(), all = network_.parameter_count();
+  const auto blocks = static_cast<std::int64_t>(squares_.size());
+  const std::int64_t first_block = member.share(blocks, member.index);
+  const std::int64_t first = std::min(trainable, first_block * kSquareBlock);
+  const std::int64_t last = std::min(trainable, member.share(blocks, member.index + 1) * kSquareBlock);
+  T* const parameters = network_.data<T>();
+  T* const gradient = reduce(member, first, last);
+  if (member.index == 0) {
+    batch_scores_ = {block_tree(scores_.loss), 0};
+    for (const std::int64_t correct : scores_.correct) batch_scores_.correct += correct;
+    reduce(member, trainable, all);  // the sums for the running statistics
+    body_.update_statistics(parameters, gradient, static_cast<std::int64_t>(batch.ids.size()));
+  }
+  lap(own.times.reduce);
+  update_.add_l2(options_.l2, parameters, gradient, first, last, kernels_, context);
+  if (options_.clip_norm > 0) {
+    kernels_.square_sums({.count = last - first, .x = gradient + first, .partial = squares_.data() + first_block},
+                         context);
+    member.barrier.wait();
+    const double norm = std::sqrt(block_tree(squares_));
+    if (norm > options_.clip_norm)
+      kernels_.scale_gradient({.count = last - first, .factor = T(options_.clip_norm / norm), .g = gradient + first},
+                              context);
+  }
+  update_.step(batch.rate, batch.step, parameters, gradient, first, last, kernels_, context);
+  lap(own.times.update);
+}
+
+template <class T>
+void Engine<T>::train_batch(const Member& member, const Batch& batch) {
+  run_slots(member, batch);
+  Lap lap;
+  member.barrier.wait();
+  lap(seat(member).times.wait);
+  reduce_and_update(member, batch);
+  Lap second;
+  member.barrier.wait();
+  second(seat(member).times.wait);
+}
+
+template <class T>
+double Engine<T>::rate_at(std::int64_t step, std::int64_t total_steps) const {
+  return base_rate(options_.optimizer) * schedule_factor(options_.schedule, step, epoch_, total_steps);
+}
+
+template <class T>
+void Engine<T>::begin_epoch(const Dataset& data) {
+  batches_ = std::make_unique<Batches>(BatchConfig{.samples = data.size(),
+                                                   .batch = options_.batch,
+                                                   .shuffle = options_.shuffle,
+                                                   .seed = options_.seed,
+                                                   .epoch = epoch_});
+  report_ = {.epoch = epoch_ + 1};
+  epoch_loss_ = 0;
+  if (data.classes() > 0) report_.train.correct = 0;
+}
+
+/// Takes a finished step into the report, while the others already run the next one.
+template <class T>
+void Engine<T>::account(const Batch& batch, const Dataset& data, const FitOptions& fit_options,
+                        std::int64_t total_epochs) {
+  const std::int64_t done = batch.step - steps_ + 1;
+  if (!std::isfinite(batch_scores_.loss))
+    throw Error(ExitCode::diverged, fmt::format("training diverged: the loss is {} at epoch {}, step {}; lower "
+                                                "train.optimizer.lr or set train.clip_norm",
+                                                batch_scores_.loss, epoch_ + 1, done));
+  epoch_loss_ += batch_scores_.loss;
+  report_.train.samples += static_cast<std::int64_t>(batch.ids.size());
+  report_.train.loss = epoch_loss_ / double(report_.train.samples);
+  report_.rate = batch.rate;
+  if (data.classes() > 0) *report_.train.correct += batch_scores_.correct;
+  if (fit_options.on_step)
+    fit_options.on_step({.epoch = epoch_ + 1,
+                         .epochs = total_epochs,
+                         .step = done,
+                         .steps = batches_->count(),
+                         .samples_done = report_.train.samples,
+                         .loss = report_.train.loss});
+}
+
+template <class T>
+void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds) {
+  steps_ += batches_->count();
+  ++epoch_;
+  report_.steps = steps_;
+  report_.penalty = penalty();
+  report_.weight_hash = weight_hash(network_.values());
+  for (const auto& each : seats_) {
+    add_share(report_.times, each->times, 1 / double(seats_.size()));
+    each->times = {};
+  }
+  report_.times.total = seconds;
+  report_.times.validation = validation_seconds;
+  if (fit_options.on_epoch) fit_options.on_epoch(report_);
+  reports_.push_back(report_);
+}
+
+template <class T>
+void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOptions& fit_options,
+                          std::int64_t total_epochs) {
+  double seconds = 0, validation_seconds = 0;
+  Lap lap;
+  if (member.index == 0) begin_epoch(data);
+  member.barrier.wait();
+  for (std::int64_t b = 0; b < batches_->count(); ++b) {
+    const std::int64_t step = steps_ + b;
+    const Batch batch{data, batches_->ids(b), step, rate_at(step, total_epochs * batches_->count())};
+    train_batch(member, batch);
+    if (member.index == 0) account(batch, data, fit_options, total_epochs);
+  }
+  lap(seconds);
+  if (fit_options.validation != nullptr) {
+    if (member.index == 0) prepare_scores(*fit_options.validation);
+    member.barrier.wait();
+    score_blocks(member, *fit_options.validation);
+    member.barrier.wait();
+    if (member.index == 0) report_.validation = total_scores(*fit_options.validation);
+    lap(validation_seconds);
+  }
+  if (member.index == 0) end_epoch(fit_options, seconds, validation_seconds);
+  member.barrier.wait();
+}
+
+template <class T>
+std::vector<EpochReport> Engine<T>::fit(const Dataset& data, const FitOptions& fit_options) {
+  prepare(data);
+  if (data.size() == 0) throw Error(ExitCode::data, "there are no samples to train on");
+  if (fit_options.validation != nullptr) check_data(network_, options_.loss, *fit_options.validation);
+  reports_.clear();
+  const std::int64_t first = epoch_, last = epoch_ + fit_options.epochs;
+  run_team(options_.threads, [&](const Member& member) {
+    for (std::int64_t epoch = first; epoch < last; ++epoch) run_epoch(member, data, fit_options, last);
+  });
+  return std::move(reports_);
+}
+
+template <class T>
+double Engine<T>::step(const Dataset& data, std::span<const std::int64_t> ids) {
+  prepare(data);
+  const Batch batch{data, ids, steps_, rate_at(steps_, steps_ + 1)};
+  run_team(options_.threads, [&](const Member& member) { train_batch(member, batch); });
+  ++steps_;
+  return batch_scores_.loss / double(ids.size());
+}
+
+template <class T>
+std::vector<double> Engine<T>::gradient(const Dataset& data, std::span<const std::int64_t> ids) {
+  prepare(data);
+  T* total = nullptr;
+  run_team(options_.threads, [&](const Member& member) {
+    run_slots(member, {data, ids});
+    member.barrier.wait();
+    if (member.index == 0) total = reduce(member, 0, network_.parameter_count());
+  });
+  update_.add_l2(options_.l2, network_.data<T>(), total, 0, network_.trainable_count(), kernels_,
+                 seats_[0]->worker.context());
+  return {total, total + network_.parameter_count()};
+}
+
+template <class T>
+void Engine<T>::prepare_scores(const Dataset& data) {
+  const auto blocks = static_cast<std::size_t>((data.size() + kScoreBlock - 1) / kScoreBlock);
+  blocks_.loss.resize(blocks);
+  blocks_.correct.resize(blocks);
+}
+
+/// This member's share of an evaluation's blocks.
+template <class T>
+void Engine<T>::score_blocks(const Member& member, const Dataset& data) {
+  const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
+  std::vector<std::int64_t> ids;
+  PhaseTimes ignored;
+  for (std::int64_t block = member.share(blocks, member.index); block < member.share(blocks, member.index + 1);
+       ++block) {
+    ids.resize(static_cast<std::size_t>(std::min(kScoreBlock, data.size() - block * kScoreBlock)));
+    std::iota(ids.begin(), ids.end(), block * kScoreBlock);
+    const std::int64_t columns[] = {0, static_cast<std::int64_t>(ids.size())};
+    seat(member).worker.run({.data = data, .ids = ids, .slots = {columns}, .parameters = network_.data<T>()}, blocks_,
+                            static_cast<std::size_t>(block), ignored);
+  }
+}
+
+template <class T>
+Scores Engine<T>::total_scores(const Dataset& data) const {
+  Scores total{.samples = data.size()};
+  if (data.size() > 0) total.loss = block_tree(blocks_.loss) / double(data.size());
+  if (data.classes() > 0)
+    total.correct = std::accumulate(blocks_.correct.begin(), blocks_.correct.end(), std::int64_t{0});
+  return total;
+}
+
+template <class T>
+Scores Engine<T>::evaluate(const Dataset& data) {
+  check_data(network_, options_.loss, data);
+  prepare_scores(data);
+  run_team(options_.threads, [&](const Member& member) { score_blocks(member, data); });
+  return total_scores(data);
+}
+
+template <class T>
+double Engine<T>::penalty() {
+  if (options_.l2 == 0) return 0;
+  double sum = 0;
+  for (const ParameterInfo& info : network_.parameters())
+    if (info.role == Role::weight)
+      sum += square_norm<T>(network_.data<T>() + info.offset, info.elements(), kernels_, seats_[0]->worker.context());
+  return options_.l2 / 2 * sum;
+}
+
+template class Engine<float>;
+template class Engine<double>;
+
+}  // namespace lockstep

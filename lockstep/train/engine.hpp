@@ -1,0 +1,113 @@
+#pragma once
+// The training loop behind Trainer, as one program that every thread of a team runs on its share (SPMD). A step has two
+// barriers: after the gradients of a worker's slots, and after its stretch of the reduced and updated parameter vector.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lockstep/data/batches.hpp"
+#include "lockstep/parallel/slot_sums.hpp"
+#include "lockstep/parallel/team.hpp"
+#include "lockstep/train/trainer.hpp"
+#include "lockstep/train/update.hpp"
+#include "lockstep/train/worker.hpp"
+
+namespace lockstep {
+
+/// The layers that run in training: without a final softmax or sigmoid that the loss contains. Throws Error(usage) when
+/// network and loss do not fit.
+std::vector<LayerPlan> body_of(const Network& network, Loss loss);
+
+/// Throws Error(usage) when the data does not fit the network and the loss.
+void check_data(const Network& network, Loss loss, const Dataset& data);
+
+/// The trainer behind its precision.
+class TrainingEngine {
+ public:
+  virtual ~TrainingEngine() = default;
+  virtual std::vector<EpochReport> fit(const Dataset& data, const FitOptions& fit_options) = 0;
+  virtual double step(const Dataset& data, std::span<const std::int64_t> ids) = 0;
+  virtual std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids) = 0;
+  virtual Scores evaluate(const Dataset& data) = 0;
+  virtual double penalty() = 0;
+  virtual const TrainOptions& options() const = 0;
+};
+
+template <class T>
+class Engine final : public TrainingEngine {
+ public:
+  Engine(Network& network, const TrainOptions& options);
+
+  std::vector<EpochReport> fit(const Dataset& data, const FitOptions& fit_options) override;
+  double step(const Dataset& data, std::span<const std::int64_t> ids) override;
+  std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids) override;
+  Scores evaluate(const Dataset& data) override;
+  double penalty() override;
+  const TrainOptions& options() const override { return options_; }
+
+ private:
+  /// What one member of the team owns.
+  struct Seat {
+    Seat(const Sequence<T>& body, const Network& network, Loss loss, const KernelTable<T>& kernels)
+        : worker(body, network.input().elements(), network.output().elements(), loss, kernels),
+          sums(network.parameter_count()) {}
+    Worker<T> worker;
+    SlotSums<T> sums;
+    PhaseTimes times;
+  };
+
+  /// One batch as all members see it.
+  struct Batch {
+    const Dataset& data;
+    std::span<const std::int64_t> ids;
+    std::int64_t step = 0;  // from 0, since the beginning of training
+    double rate = 0;
+  };
+
+  /// The sums of one batch's scores.
+  struct BatchScores {
+    double loss = 0;
+    std::int64_t correct = 0;
+  };
+
+  // The program of a member.
+  void run_epoch(const Member& member, const Dataset& data, const FitOptions& fit_options, std::int64_t total_epochs);
+  void train_batch(const Member& member, const Batch& batch);
+  void run_slots(const Member& member, const Batch& batch);
+  void reduce_and_update(const Member& member, const Batch& batch);
+  T* reduce(const Member& member, std::int64_t first, std::int64_t last);
+  void score_blocks(const Member& member, const Dataset& data);
+
+  // By one member, or outside a team.
+  void prepare(const Dataset& data);
+  void prepare_scores(const Dataset& data);
+  void begin_epoch(const Dataset& data);
+  void account(const Batch& batch, const Dataset& data, const FitOptions& fit_options, std::int64_t total_epochs);
+  void end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds);
+  Scores total_scores(const Dataset& data) const;
+  double rate_at(std::int64_t step, std::int64_t total_steps) const;
+  Seat& seat(const Member& member) { return *seats_[static_cast<std::size_t>(member.index)]; }
+
+  Network& network_;
+  TrainOptions options_;
+  Sequence<T> body_;
+  KernelTable<T> kernels_;
+  Update<T> update_;
+  std::vector<std::unique_ptr<Seat>> seats_;
+  std::int64_t slots_ = 0, slots_per_chunk_ = 1;
+  std::int64_t epoch_ = 0, steps_ = 0;  // done
+
+  // Shared by the team: each entry has one writer between two barriers.
+  SlotScores scores_;            // of the present batch, by slot
+  BatchScores batch_scores_;     // their sums, by member 0 between the barriers of a step
+  std::vector<double> squares_;  // of the gradient, by block; for clipping
+  SlotScores blocks_;            // of an evaluation, by block of samples
+  std::unique_ptr<Batches> batches_;
+  EpochReport report_;
+  double epoch_loss_ = 0;
+  std::vector<EpochReport> reports_;
+};
+
+}  // namespace lockstep
