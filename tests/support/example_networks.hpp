@@ -1,0 +1,87 @@
+#pragma once
+// Small networks that together hold every layer in every form, for tests of files and exports.
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "lockstep/nn/network.hpp"
+
+namespace lockstep {
+
+struct ExampleNetwork {
+  std::string name;
+  Network network;
+};
+
+/// Parameters away from their usual values, so that no scale of 1, bias of 0 or mean of 0 hides a mistake.
+inline void stir(Network& network) {
+  network.initialise(7);
+  std::visit(
+      [&](auto& values) {
+        std::int64_t i = 0;
+        for (const ParameterInfo& info : network.parameters()) {
+          for (std::int64_t e = info.offset; e < info.offset + info.elements(); ++e) {
+            const double wave = std::sin(double(++i) * 0.7);
+            if (info.role == Role::running_var || info.role == Role::scale)
+              values[e] = static_cast<std::decay_t<decltype(values[e])>>(1.2 + 0.8 * wave);
+            else if (info.role != Role::weight)
+              values[e] = static_cast<std::decay_t<decltype(values[e])>>(0.3 * wave);
+          }
+        }
+      },
+      network.values());
+}
+
+/// Fully connected networks: what a .mat file can hold.
+inline std::vector<ExampleNetwork> linear_networks(Precision precision) {
+  std::vector<ExampleNetwork> all;
+  all.push_back({"digits", Network::from_sizes({20, 7, 5}, Sigmoid{}, Sigmoid{}, precision)});
+  Network activations({9}, precision);
+  activations.add(Linear{.out = 8}).add(Relu{}).add(Linear{.out = 7}).add(LeakyRelu{.slope = 0.1});
+  activations.add(Dropout{.p = 0.3}).add(Linear{.out = 6, .bias = false}).add(Tanh{}).add(Linear{.out = 9});
+  activations.add(AbsTanh{}).add(Linear{.out = 5}).add(Gelu{}).add(Linear{.out = 6}).add(Sigmoid{.lambda = 2.5});
+  activations.add(Flatten{}).add(Linear{.out = 4}).add(Softmax{});
+  all.push_back({"activations", std::move(activations)});
+  Network image_input({2, 3, 4}, precision);
+  image_input.add(Linear{.out = 3});
+  all.push_back({"image_input", std::move(image_input)});
+  for (ExampleNetwork& example : all) stir(example.network);
+  return all;
+}
+
+inline std::vector<ExampleNetwork> image_networks(Precision precision) {
+  std::vector<ExampleNetwork> all;
+  Network lenet({1, 12, 12}, precision);
+  lenet.add(Conv2d{.out = 3, .kernel = 5, .pad = 2}).add(Relu{}).add(MaxPool2d{.window = 2});
+  lenet.add(Conv2d{.out = 4, .kernel = 3}).add(Tanh{}).add(AvgPool2d{.window = 2}).add(Flatten{});
+  lenet.add(Linear{.out = 10});
+  all.push_back({"lenet", std::move(lenet)});
+
+  Network awkward({4, 9, 11}, precision);
+  awkward.add(Conv2d{.out = 6, .kernel = {3, 2}, .stride = {2, 1}, .pad = {1, 3}, .dilation = {1, 2}, .groups = 2});
+  awkward.add(Gelu{}).add(MaxPool2d{.window = {3, 2}, .stride = Extent{1, 2}, .pad = {1, 1}}).add(AbsTanh{});
+  awkward.add(AvgPool2d{.window = {2, 3}, .stride = Extent{2, 1}, .pad = {1, 1}}).add(Sigmoid{.lambda = 0.7});
+  awkward.add(Conv2d{.out = 2, .kernel = 1, .bias = false}).add(Softmax{});
+  all.push_back({"awkward", std::move(awkward)});
+
+  Network residual({3, 8, 8}, precision);
+  residual.add(Conv2d{.out = 4, .kernel = 3, .pad = 1, .bias = false}).add(BatchNorm{.momentum = 0.2, .eps = 1e-3});
+  residual.add(Residual{.body = {Conv2d{.out = 4, .kernel = 3, .pad = 1}, BatchNorm{}, LeakyRelu{.slope = 0.25},
+                                 Residual{.body = {Conv2d{.out = 4, .kernel = 1}, Dropout{.p = 0.5}}, .shortcut = {}}},
+                        .shortcut = {}});
+  residual.add(Relu{}).add(Residual{.body = {Conv2d{.out = 6, .kernel = 3, .stride = 2, .pad = 1}, Tanh{}},
+                                    .shortcut = {Conv2d{.out = 6, .kernel = 1, .stride = 2}, BatchNorm{}}});
+  residual.add(Flatten{}).add(BatchNorm{}).add(Linear{.out = 5}).add(Dropout{.p = 0.1});
+  all.push_back({"residual", std::move(residual)});
+  for (ExampleNetwork& example : all) stir(example.network);
+  return all;
+}
+
+inline std::vector<ExampleNetwork> example_networks(Precision precision) {
+  std::vector<ExampleNetwork> all = linear_networks(precision);
+  for (ExampleNetwork& example : image_networks(precision)) all.push_back(std::move(example));
+  return all;
+}
+
+}  // namespace lockstep
