@@ -1,0 +1,69 @@
+#include "lockstep/parallel/slot_sums.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "lockstep/core/random.hpp"
+#include "lockstep/kernels/naive/table.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::int64_t kSize = 37;
+
+float leaf(std::int64_t slot, std::int64_t element) {
+  const RandomKey key{.seed = 5, .sample = static_cast<std::uint64_t>(slot)};
+  return static_cast<float>(uniform(key, static_cast<std::uint64_t>(element)) * 2e4 - 1e4);
+}
+
+/// Slots [first, last) of a batch as one worker adds them up, in runs of at most `most` slots.
+void add_up(SlotSums<float>& sums, std::int64_t first, std::int64_t last, std::int64_t most) {
+  const KernelTable<float> kernels = make_naive_table<float>();
+  KernelContext context;
+  for (std::int64_t slot = first, run = 0; slot < last; slot += run) {
+    run = aligned_run(slot, last, most);
+    ASSERT_TRUE(std::has_single_bit(static_cast<std::uint64_t>(run)));
+    ASSERT_EQ(slot % run, 0);
+    float* const node = sums.next();
+    for (std::int64_t e = 0; e < kSize; ++e) node[e] = slot_tree([&](std::int64_t s) { return leaf(s, e); }, slot, run);
+    sums.push(std::countr_zero(static_cast<std::uint64_t>(run)), slot / run, kernels, context);
+  }
+}
+
+TEST(SlotSums, AnyNumberOfWorkersAndAnyRunsGiveTheTree) {
+  const KernelTable<float> kernels = make_naive_table<float>();
+  KernelContext context;
+  for (const std::int64_t slots : {1, 2, 4, 16, 64})
+    for (const std::int64_t workers : {1, 2, 3, 4, 5, 7, 16, 70})
+      for (const std::int64_t most : {1, 2, 8, 64}) {
+        std::vector<SlotSums<float>> sums(static_cast<std::size_t>(workers), SlotSums<float>(kSize));
+        std::vector<SlotNode<float>*> nodes;
+        for (std::int64_t w = 0; w < workers; ++w) {
+          SlotSums<float>& own = sums[static_cast<std::size_t>(w)];
+          own.clear();
+          add_up(own, slots * w / workers, slots * (w + 1) / workers, most);
+          for (SlotNode<float>& node : own.nodes()) nodes.push_back(&node);
+        }
+        // the vector in two stretches, as two members would finish it
+        const float* total = finish_tree<float>(nodes, 0, 20, kernels, context);
+        EXPECT_EQ(total, finish_tree<float>(nodes, 20, kSize - 20, kernels, context));
+        for (std::int64_t e = 0; e < kSize; ++e)
+          ASSERT_EQ(total[e], slot_tree([&](std::int64_t s) { return leaf(s, e); }, 0, slots))
+              << slots << " slots, " << workers << " workers, runs of " << most;
+      }
+}
+
+TEST(SlotSums, TheOrderMatters) {
+  // a check of the check: the plain chain over slots differs from the tree on this data
+  std::int64_t different = 0;
+  for (std::int64_t e = 0; e < kSize; ++e) {
+    float chain = 0;
+    for (std::int64_t s = 0; s < 64; ++s) chain += leaf(s, e);
+    different += chain != slot_tree([&](std::int64_t s) { return leaf(s, e); }, 0, 64);
+  }
+  EXPECT_GT(different, kSize / 2);
+}
+
+}  // namespace
+}  // namespace lockstep
