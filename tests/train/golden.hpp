@@ -1,0 +1,126 @@
+#pragma once
+// Reads tests/golden/golden.json and makes what its cases describe: data, first weights, options. The formulas are
+// those of tests/golden/make_golden.py.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/train/network_json.hpp"
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep::golden {
+
+using Json = nlohmann::json;
+
+enum Stream : std::uint32_t { kInput = 1, kLabel = 2, kTarget = 3, kDot = 4, kSample = 5 };
+
+/// A 32-bit hash of two numbers.
+inline std::uint32_t mix(std::uint32_t stream, std::int64_t i) {
+  std::uint32_t x = static_cast<std::uint32_t>(i + 1) * 0x9E3779B1U + stream * 0x85EBCA77U;
+  x = (x ^ (x >> 16)) * 0x7FEB352DU;
+  x = (x ^ (x >> 15)) * 0x846CA68BU;
+  return x ^ (x >> 16);
+}
+
+/// In [-1, 1), exact.
+inline double noise(std::uint32_t stream, std::int64_t i) { return double(mix(stream, i)) / 2147483648.0 - 1; }
+
+inline Json load() {
+  std::ifstream file(LOCKSTEP_SOURCE_DIR "/tests/golden/golden.json");
+  return Json::parse(file);
+}
+
+class GoldenData final : public Dataset {
+ public:
+  GoldenData(Shape shape, std::int64_t samples, std::int64_t classes, std::int64_t outputs)
+      : shape_(shape), samples_(samples), classes_(classes), outputs_(outputs) {}
+
+  std::int64_t size() const override { return samples_; }
+  Shape sample_shape() const override { return shape_; }
+  std::int64_t classes() const override { return classes_; }
+  std::int64_t target_size() const override { return classes_ > 0 ? 0 : outputs_; }
+  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { fill(ids, x); }
+  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { fill(ids, x); }
+  void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override {
+    for (std::size_t j = 0; j < ids.size(); ++j) out[j] = std::int32_t(mix(kLabel, ids[j]) % std::uint32_t(classes_));
+  }
+  void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override { fill_targets(ids, t); }
+  void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override { fill_targets(ids, t); }
+  std::string describe() const override { return "golden data"; }
+
+ private:
+  template <class T>
+  void fill(std::span<const std::int64_t> ids, Matrix<T> x) const {
+    for (std::size_t j = 0; j < ids.size(); ++j)
+      for (std::int64_t f = 0; f < features(); ++f) x(f, std::int64_t(j)) = T(noise(kInput, ids[j] * features() + f));
+  }
+  template <class T>
+  void fill_targets(std::span<const std::int64_t> ids, Matrix<T> t) const {
+    for (std::size_t j = 0; j < ids.size(); ++j)
+      for (std::int64_t k = 0; k < outputs_; ++k)
+        t(k, std::int64_t(j)) = T(0.5 * (noise(kTarget, ids[j] * outputs_ + k) + 1));
+  }
+
+  Shape shape_;
+  std::int64_t samples_, classes_, outputs_;
+};
+
+/// The network of a case with its first weights. Throws std::runtime_error where a parameter has another name or shape.
+inline Network make_network(const Json& c) {
+  Network network = network_from_json(c["network"].dump(), c["name"].get<std::string>());
+  std::map<std::string, ParameterInfo> infos;
+  for (const ParameterInfo& info : network.parameters()) infos[info.name] = info;
+  for (const Json& p : c["parameters"]) {
+    const auto found = infos.find(p["name"]);
+    if (found == infos.end()) throw std::runtime_error("no parameter " + p["name"].get<std::string>());
+    const auto extents = p["shape"].get<std::vector<std::int64_t>>();
+    if (found->second.shape != Shape(extents))
+      throw std::runtime_error(found->first + " is " + found->second.shape.str() + ", not " + Shape(extents).str());
+    double* const values = network.data<double>() + found->second.offset;
+    for (std::int64_t i = 0; i < found->second.elements(); ++i)
+      values[i] = p["offset"].get<double>() + p["scale"].get<double>() * noise(p["stream"], i);
+  }
+  return network;
+}
+
+inline OptimizerSpec make_optimizer(const Json& o) {
+  const std::string name = o["name"];
+  if (name == "sgd") return Sgd{.lr = o["lr"], .momentum = o["momentum"], .nesterov = o["nesterov"]};
+  if (name == "rmsprop") return RmsProp{.lr = o["lr"], .alpha = o["alpha"], .eps = o["eps"]};
+  if (name == "adam") return Adam{.lr = o["lr"], .beta1 = o["beta1"], .beta2 = o["beta2"], .eps = o["eps"]};
+  return AdamW{
+      .lr = o["lr"], .beta1 = o["beta1"], .beta2 = o["beta2"], .eps = o["eps"], .weight_decay = o.at("weight_decay")};
+}
+
+inline TrainOptions make_options(const Json& c, std::int64_t slots) {
+  static const std::map<std::string, Loss> losses = {{"cross-entropy", Loss::cross_entropy},
+                                                     {"binary-cross-entropy", Loss::binary_cross_entropy},
+                                                     {"squared-error", Loss::squared_error}};
+  static const std::map<std::string, ScheduleKind> kinds = {
+      {"constant", ScheduleKind::constant}, {"step", ScheduleKind::step}, {"cosine", ScheduleKind::cosine}};
+  const Json& s = c["schedule"];
+  return {.loss = losses.at(c["loss"]),
+          .optimizer = make_optimizer(c["optimizer"]),
+          .schedule = {.kind = kinds.at(s["kind"]),
+                       .warmup_steps = s["warmup_steps"],
+                       .every = s["every"],
+                       .factor = s["factor"],
+                       .final = s["final"]},
+          .batch = 0,
+          .slots = slots,
+          .reduction = c["reduction"] == "mean" ? Reduction::mean : Reduction::sum,
+          .l2 = c["l2"],
+          .clip_norm = c["clip_norm"],
+          .shuffle = false};
+}
+
+}  // namespace lockstep::golden
