@@ -1,0 +1,244 @@
+#pragma once
+// Vec<T>: one vector register of T, on the vector types of GCC and Clang. Every operation is the IEEE one, lane by
+// lane, so a kernel written with Vec gives the scalar loop's bits at every width. See docs/design/0002-simd.md.
+
+#include <type_traits>
+#include <utility>
+
+#include "lockstep/kernels/math/ops.hpp"
+#include "lockstep/kernels/simd/isa.hpp"
+
+namespace lockstep::LOCKSTEP_SIMD {
+
+template <class T>
+struct Vec {
+  static constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(T));
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  typedef T Native __attribute__((vector_size(kVectorBytes)));
+  typedef Word Bits __attribute__((vector_size(kVectorBytes)));
+
+  Native v;
+};
+
+/// What a comparison gives: all ones in the lanes where it holds.
+template <class T>
+struct Mask {
+  typename Vec<T>::Bits bits;
+};
+
+namespace detail {
+
+template <class Vector, class Scalar, int... kLane>
+LOCKSTEP_INLINE Vector splat(Scalar value, std::integer_sequence<int, kLane...>) {
+  return Vector{(static_cast<void>(kLane), value)...};
+}
+template <class Vector, class Scalar, int... kLane>
+LOCKSTEP_INLINE Vector count_up(std::integer_sequence<int, kLane...>) {
+  return Vector{static_cast<Scalar>(kLane)...};
+}
+template <class T>
+using Lanes = std::make_integer_sequence<int, Vec<T>::kWidth>;
+
+}  // namespace detail
+
+template <class T>
+LOCKSTEP_INLINE Vec<T> broadcast(T value) {
+  return {detail::splat<typename Vec<T>::Native>(value, detail::Lanes<T>{})};
+}
+template <class T>
+LOCKSTEP_INLINE Vec<T> zero() {
+  return {typename Vec<T>::Native{}};
+}
+
+// ---- arithmetic ----
+template <class T>
+LOCKSTEP_INLINE Vec<T> operator+(Vec<T> a, Vec<T> b) {
+  return {a.v + b.v};
+}
+template <class T>
+LOCKSTEP_INLINE Vec<T> operator-(Vec<T> a, Vec<T> b) {
+  return {a.v - b.v};
+}
+template <class T>
+LOCKSTEP_INLINE Vec<T> operator*(Vec<T> a, Vec<T> b) {
+  return {a.v * b.v};
+}
+template <class T>
+LOCKSTEP_INLINE Vec<T> operator/(Vec<T> a, Vec<T> b) {
+  return {a.v / b.v};
+}
+template <class T>
+LOCKSTEP_INLINE Vec<T> operator-(Vec<T> a) {
+  return {-a.v};
+}
+
+/// a * b + c, rounded once.
+template <class T>
+LOCKSTEP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
+  constexpr bool kFloat = sizeof(T) == 4;
+  using Native [[maybe_unused]] = typename Vec<T>::Native;
+#if defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
+  if constexpr (kFloat)
+    return {(Native)_mm512_fmadd_ps((__m512)a.v, (__m512)b.v, (__m512)c.v)};
+  else
+    return {(Native)_mm512_fmadd_pd((__m512d)a.v, (__m512d)b.v, (__m512d)c.v)};
+#elif defined(__FMA__) && LOCKSTEP_SIMD_BYTES == 32
+  if constexpr (kFloat)
+    return {(Native)_mm256_fmadd_ps((__m256)a.v, (__m256)b.v, (__m256)c.v)};
+  else
+    return {(Native)_mm256_fmadd_pd((__m256d)a.v, (__m256d)b.v, (__m256d)c.v)};
+#elif defined(__aarch64__) && LOCKSTEP_SIMD_BYTES == 16
+  if constexpr (kFloat)
+    return {(Native)vfmaq_f32((float32x4_t)c.v, (float32x4_t)a.v, (float32x4_t)b.v)};
+  else
+    return {(Native)vfmaq_f64((float64x2_t)c.v, (float64x2_t)a.v, (float64x2_t)b.v)};
+#else
+  // Without a vector fma: the library's, exact and slow.
+  Vec<T> result = c;
+  for (int lane = 0; lane < Vec<T>::kWidth; ++lane) {
+    if constexpr (kFloat)
+      result.v[lane] = __builtin_fmaf(a.v[lane], b.v[lane], c.v[lane]);
+    else
+      result.v[lane] = __builtin_fma(a.v[lane], b.v[lane], c.v[lane]);
+  }
+  return result;
+#endif
+}
+
+template <class T>
+LOCKSTEP_INLINE Vec<T> sqrt(Vec<T> a) {
+  constexpr bool kFloat = sizeof(T) == 4;
+  using Native [[maybe_unused]] = typename Vec<T>::Native;
+#if defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
+  if constexpr (kFloat)
+    return {(Native)_mm512_sqrt_ps((__m512)a.v)};
+  else
+    return {(Native)_mm512_sqrt_pd((__m512d)a.v)};
+#elif defined(__AVX__) && LOCKSTEP_SIMD_BYTES == 32
+  if constexpr (kFloat)
+    return {(Native)_mm256_sqrt_ps((__m256)a.v)};
+  else
+    return {(Native)_mm256_sqrt_pd((__m256d)a.v)};
+#elif defined(__x86_64__) && LOCKSTEP_SIMD_BYTES == 16
+  if constexpr (kFloat)
+    return {(Native)_mm_sqrt_ps((__m128)a.v)};
+  else
+    return {(Native)_mm_sqrt_pd((__m128d)a.v)};
+#else
+  Vec<T> result = a;
+  for (int lane = 0; lane < Vec<T>::kWidth; ++lane) {
+    if constexpr (kFloat)
+      result.v[lane] = __builtin_sqrtf(a.v[lane]);
+    else
+      result.v[lane] = __builtin_sqrt(a.v[lane]);
+  }
+  return result;
+#endif
+}
+
+// ---- comparison and choice ----
+template <class T>
+LOCKSTEP_INLINE Mask<T> operator<(Vec<T> a, Vec<T> b) {
+  return {(typename Vec<T>::Bits)(a.v < b.v)};
+}
+template <class T>
+LOCKSTEP_INLINE Mask<T> operator>(Vec<T> a, Vec<T> b) {
+  return {(typename Vec<T>::Bits)(a.v > b.v)};
+}
+template <class T>
+LOCKSTEP_INLINE Mask<T> operator==(Vec<T> a, Vec<T> b) {
+  return {(typename Vec<T>::Bits)(a.v == b.v)};
+}
+template <class T>
+LOCKSTEP_INLINE Mask<T> operator&(Mask<T> a, Mask<T> b) {
+  return {a.bits & b.bits};
+}
+template <class T>
+LOCKSTEP_INLINE Mask<T> operator~(Mask<T> a) {
+  return {~a.bits};
+}
+
+/// yes where the mask is set, else no.
+template <class T>
+LOCKSTEP_INLINE Vec<T> select(Mask<T> mask, Vec<T> yes, Vec<T> no) {
+  using Bits = typename Vec<T>::Bits;
+  return {(typename Vec<T>::Native)((mask.bits & (Bits)yes.v) | (~mask.bits & (Bits)no.v))};
+}
+
+// ---- memory: any alignment ----
+template <class T>
+LOCKSTEP_INLINE Vec<T> load(const T* from) {
+  Vec<T> result;
+  __builtin_memcpy(&result.v, from, sizeof(result.v));
+  return result;
+}
+template <class T>
+LOCKSTEP_INLINE void store(T* to, Vec<T> a) {
+  __builtin_memcpy(to, &a.v, sizeof(a.v));
+}
+
+/// The lanes [0, count) of a vector at the end of a row: loads give 0 in the others and stores leave them alone.
+/// Memory beyond the last lane is never touched.
+template <class T>
+struct Tail {
+  std::int64_t count;
+  Mask<T> mask;
+};
+
+template <class T>
+LOCKSTEP_INLINE Tail<T> tail_of(std::int64_t count) {
+  using Bits = typename Vec<T>::Bits;
+  using Word = typename Vec<T>::Word;
+  const Bits lane = detail::count_up<Bits, Word>(detail::Lanes<T>{});
+  const Bits limit = detail::splat<Bits>(static_cast<Word>(count), detail::Lanes<T>{});
+  return {count, {(Bits)(lane < limit)}};
+}
+template <class T>
+LOCKSTEP_INLINE Vec<T> load(const T* from, const Tail<T>& tail) {
+#if defined(__AVX2__) && LOCKSTEP_SIMD_BYTES == 32
+  if constexpr (sizeof(T) == 4)
+    return {(typename Vec<T>::Native)_mm256_maskload_ps(from, (__m256i)tail.mask.bits)};
+  else
+    return {(typename Vec<T>::Native)_mm256_maskload_pd(from, (__m256i)tail.mask.bits)};
+#elif defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
+  const unsigned lanes = (1U << tail.count) - 1;
+  if constexpr (sizeof(T) == 4)
+    return {(typename Vec<T>::Native)_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from)};
+  else
+    return {(typename Vec<T>::Native)_mm512_maskz_loadu_pd(static_cast<__mmask8>(lanes), from)};
+#else
+  Vec<T> result = zero<T>();
+  for (std::int64_t lane = 0; lane < tail.count; ++lane) result.v[lane] = from[lane];
+  return result;
+#endif
+}
+template <class T>
+LOCKSTEP_INLINE void store(T* to, Vec<T> a, const Tail<T>& tail) {
+#if defined(__AVX2__) && LOCKSTEP_SIMD_BYTES == 32
+  if constexpr (sizeof(T) == 4)
+    _mm256_maskstore_ps(to, (__m256i)tail.mask.bits, (__m256)a.v);
+  else
+    _mm256_maskstore_pd(to, (__m256i)tail.mask.bits, (__m256d)a.v);
+#elif defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
+  const unsigned lanes = (1U << tail.count) - 1;
+  if constexpr (sizeof(T) == 4)
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>(lanes), (__m512)a.v);
+  else
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>(lanes), (__m512d)a.v);
+#else
+  for (std::int64_t lane = 0; lane < tail.count; ++lane) to[lane] = a.v[lane];
+#endif
+}
+
+/// A row without an end in it: the same calls with Whole instead of Tail take the full vector.
+struct Whole {};
+template <class T>
+LOCKSTEP_INLINE Vec<T> load(const T* from, Whole) {
+  return load(from);
+}
+template <class T>
+LOCKSTEP_INLINE void store(T* to, Vec<T> a, Whole) {
+  store(to, a);
+}
+
+}  // namespace lockstep::LOCKSTEP_SIMD
