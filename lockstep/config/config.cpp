@@ -10,6 +10,7 @@
 #include "lockstep/config/toml.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/train/weights.hpp"
 
 namespace lockstep {
 
@@ -83,6 +84,7 @@ Network make_network(const RunConfig& config) {
     }
   }
   network.initialise(config.train.seed);
+  if (!config.model.init_file.empty()) load_weights(config.model.init_file, network);
   return network;
 }
 
