@@ -1,0 +1,120 @@
+"""torch_peer.py WORKLOAD VARIANT THREADS: PyTorch as a contender. Reads commands from standard input (`losses N`, `run`)
+and answers each with one line of JSON. Variants: eager, fused (optimiser), channels_last (with it), compile (with it)."""
+import json
+import sys
+import time
+
+import torch
+from torch import nn
+
+import workloads
+
+
+def build(workload):
+    shape, layers = list(workload.input), []
+    for kind, *n in workload.layers:
+        if kind == "linear":
+            features = 1
+            for extent in shape:
+                features *= extent
+            layers.append(nn.Linear(features, n[0]))
+            shape = [n[0]]
+        elif kind == "conv2d":
+            layers.append(nn.Conv2d(shape[0], n[0], n[1], padding=n[2]))
+            shape = [n[0], shape[1] + 2 * n[2] - n[1] + 1, shape[2] + 2 * n[2] - n[1] + 1]
+        elif kind == "max_pool2d":
+            layers.append(nn.MaxPool2d(n[0]))
+            shape = [shape[0], shape[1] // n[0], shape[2] // n[0]]
+        else:
+            layers.append({"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "flatten": nn.Flatten,
+                           "batch_norm": lambda: nn.BatchNorm2d(shape[0])}[kind]())
+            if kind == "flatten":
+                shape = [shape[0] * shape[1] * shape[2]]
+    return nn.Sequential(*layers).to(getattr(torch, workload.dtype))
+
+
+def image(variant):
+    """One 1280x720 picture, 128 kernels of 11x11, forward."""
+    x = torch.rand(1, 1, 720, 1280)
+    conv = nn.Conv2d(1, 128, 11, bias=False)
+    if variant == "channels_last":
+        x, conv = x.to(memory_format=torch.channels_last), conv.to(memory_format=torch.channels_last)
+    call = torch.compile(conv) if variant == "compile" else conv
+    with torch.inference_mode():
+        call(x)
+
+    def run():
+        with torch.inference_mode():
+            start = time.perf_counter()
+            call(x)
+            return {"seconds": time.perf_counter() - start}
+    return run, None
+
+
+def training(workload, variant):
+    x, labels = (torch.from_numpy(a) for a in workloads.load(workload))
+    x = x.reshape(len(x), *workload.input)
+    weights = {k: torch.from_numpy(v) for k, v in workloads.initial_weights(workload).items()}
+    net = build(workload)
+    if variant == "channels_last" and len(workload.input) == 3:
+        net, x = net.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+    if workload.loss == "cross-entropy":
+        loss_of, body, targets = nn.CrossEntropyLoss(), net, labels
+    else:  # summed over the outputs, averaged over samples; from the logits, as Lockstep folds the last sigmoid
+        body, bce = net[:-1], nn.BCEWithLogitsLoss(reduction="sum")
+        targets = nn.functional.one_hot(labels, 10).to(x.dtype)
+        loss_of = lambda z, t: bce(z, t) / len(z)  # noqa: E731
+    call = torch.compile(body) if variant == "compile" else body
+    fused = variant != "eager"
+
+    def begin():
+        net.load_state_dict(weights, strict=False)
+        kind, lr, *momentum = workload.optimizer
+        if kind == "adam":
+            return torch.optim.Adam(net.parameters(), lr, fused=fused)
+        return torch.optim.SGD(net.parameters(), lr, momentum[0], fused=fused)
+
+    per_epoch = -(-len(x) // workload.batch)
+
+    def steps(optimizer, count):
+        for step in range(count):
+            first = step % per_epoch * workload.batch
+            batch = slice(first, first + workload.batch)
+            optimizer.zero_grad(set_to_none=True)
+            loss = loss_of(call(x[batch]), targets[batch])
+            loss.backward()
+            optimizer.step()
+            yield loss
+
+    def losses(count):
+        return {"losses": [float(loss.detach()) for loss in steps(begin(), count)]}
+
+    def run():
+        optimizer = begin()
+        start = time.perf_counter()
+        for _ in range(workload.epochs):
+            total = 0.0
+            for loss in steps(optimizer, per_epoch):
+                total += loss.detach()  # stays a tensor: no wait for a number in every step
+        total = float(total)
+        seconds = time.perf_counter() - start
+        with torch.no_grad():
+            sample = slice(0, 2000)
+            correct = (net.eval()(x[sample]).argmax(1) == labels[sample]).double().mean()
+            net.train()
+        return {"seconds": seconds, "loss": total / per_epoch, "accuracy": float(correct)}
+    losses(2)  # warm up, and compile
+    return run, losses
+
+
+def main():
+    name, variant, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    torch.set_num_threads(threads)
+    run, losses = image(variant) if name == "image" else training(workloads.by_name(name), variant)
+    print(json.dumps({"ready": f"torch {torch.__version__}"}), flush=True)
+    for line in sys.stdin:
+        command, *arguments = line.split()
+        print(json.dumps(run() if command == "run" else losses(int(arguments[0]))), flush=True)
+
+
+main()
