@@ -11,10 +11,14 @@ NAMES = {"conv2d": "{{conv2d = {{out = {}, kernel = {}, pad = {}}}}}", "linear":
          "max_pool2d": "{{max_pool2d = {}}}"}
 
 
+def sgd(lr, momentum):
+    return f'{{name = "momentum", lr = {lr}, momentum = {momentum}}}' if momentum else f'{{name = "sgd", lr = {lr}}}'
+
+
 def toml(workload, folder):
     layers = ", ".join(NAMES[kind].format(*n) if kind in NAMES else f'"{kind}"' for kind, *n in workload.layers)
     kind, lr, *momentum = workload.optimizer
-    optimizer = f'{{name = "adam", lr = {lr}}}' if kind == "adam" else f'{{name = "sgd", lr = {lr}, momentum = {momentum[0]}}}'
+    optimizer = f'{{name = "adam", lr = {lr}}}' if kind == "adam" else sgd(lr, momentum[0])
     return f"""[data]
 source = "{folder / 'data.npz'}"
 [model]
