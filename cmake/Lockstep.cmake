@@ -32,6 +32,9 @@ target_compile_features(lockstep_flags INTERFACE cxx_std_20)
 # The promise rests on these: no contraction behind our back, no reassociation, ever.
 target_compile_options(lockstep_flags INTERFACE -ffp-contract=off -fno-fast-math)
 target_compile_options(lockstep_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(lockstep_flags INTERFACE -Wno-restrict)  # GCC bug 105651: false alarms in std::string
+endif()
 if(LOCKSTEP_WERROR)
   target_compile_options(lockstep_flags INTERFACE -Werror)
 endif()
