@@ -46,9 +46,9 @@ std::string header_text(const Safetensors& contents) {
     const auto size = static_cast<std::int64_t>(array.bytes.size());
     const auto elements = checked_product_of(array.dims);
     if (!elements || checked_product({*elements, element_size(array.type)}) != size)
-      throw Error(ExitCode::bug, fmt::format("safetensors: {} holds {} bytes", in_quotes(tensor.name), size));
+      throw Error(ExitCode::bug, fmt::format("safetensors: {} holds {} bytes", printable(tensor.name), size));
     if (!names.insert(tensor.name).second)
-      throw Error(ExitCode::bug, fmt::format("safetensors: the name {} is taken", in_quotes(tensor.name)));
+      throw Error(ExitCode::bug, fmt::format("safetensors: the name {} is taken", printable(tensor.name)));
     nlohmann::ordered_json entry{
         {"dtype", safetensors_type(array.type)}, {"shape", array.dims}, {"data_offsets", {offset, offset + size}}};
     // The names are known to differ; looking each up in an ordered object would take a time quadratic in their number.

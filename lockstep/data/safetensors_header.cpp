@@ -33,6 +33,8 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 10> kTypes{{{"F32
                                                                            {"U64", ElementType::uint64},
                                                                            {"I64", ElementType::int64}}};
 
+std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", printable(text)); }
+
 /// Walks over the header's text and counts, so that errors of meaning have a place too.
 struct Cursor {
   using iterator_category = std::input_iterator_tag;
@@ -212,13 +214,6 @@ void place_tensors(std::vector<SafetensorsEntry>& tensors, std::int64_t data_off
 }
 
 }  // namespace
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kLongest = 80;
-  std::string shown(text.substr(0, kLongest));
-  if (text.size() > kLongest) shown += "...";
-  return nlohmann::json(shown).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
 
 std::string_view safetensors_type(ElementType type) {
   return std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& entry) { return entry.second == type; })->first;

@@ -43,7 +43,4 @@ SafetensorsHeader parse_safetensors_header(std::span<const std::byte> bytes, std
 /// "F32", "U8", ...
 std::string_view safetensors_type(ElementType type);
 
-/// A text of a file for a message of one line: escaped, in quotes, cut where it is long.
-std::string in_quotes(std::string_view text);
-
 }  // namespace lockstep

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
 
 namespace lockstep {
 namespace {
@@ -27,7 +28,7 @@ class Listener {
   bool key(std::string& text) {
     if (!keys_.back().insert(text).second)
       throw Error(ExitCode::checkpoint,
-                  fmt::format("{}: a key stands twice in one object: {}", name_, nlohmann::json(text).dump()));
+                  fmt::format("{}: the key \"{}\" stands twice in one object", name_, printable(text)));
     return true;
   }
 
@@ -39,7 +40,7 @@ class Listener {
   bool string(std::string&) { return true; }
   bool binary(std::vector<std::uint8_t>&) { return true; }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) {
-    throw Error(ExitCode::checkpoint, fmt::format("{}: byte {}: not JSON here", name_, position));
+    throw Error(ExitCode::checkpoint, fmt::format("{}: byte {}: not JSON here", name_, position - 1));
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/train/json_check.hpp"
 
 namespace lockstep {
@@ -33,7 +34,7 @@ void read_member(const Json& object, const char* key, Value& value) {
 Loss loss_of(const std::string& name) {
   const auto* found = std::find(kLosses.begin(), kLosses.end(), name);
   if (found == kLosses.end())
-    throw Error(ExitCode::checkpoint, fmt::format("{}: the loss {} is unknown", kLossKey, Json(name).dump()));
+    throw Error(ExitCode::checkpoint, fmt::format("{}: the loss \"{}\" is unknown", kLossKey, printable(name)));
   return static_cast<Loss>(found - kLosses.begin());
 }
 

@@ -1,6 +1,5 @@
 #include "lockstep/train/network_json.hpp"
 
-#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/train/json_check.hpp"
 
 namespace lockstep {
@@ -129,7 +129,7 @@ class Reader {
   }
   void finish() const {
     for (const auto& [key, value] : object_.items())
-      if (!used_.contains(key)) refuse(place_, fmt::format("the key {} is unknown", Json(key).dump()));
+      if (!used_.contains(key)) refuse(place_, fmt::format("the key \"{}\" is unknown", printable(key)));
   }
   std::string place(const std::string& key) const { return fmt::format("{}.{}", place_, key); }
 
@@ -166,7 +166,7 @@ LayerSpec default_layer(const std::string& type, const std::string& place, std::
   };
   (consider(LayerSpec(std::variant_alternative_t<I, decltype(LayerSpec::kind)>{})), ...);
   if (!found)
-    refuse(place, fmt::format("the layer type {} is unknown; written by a later version?", Json(type).dump()));
+    refuse(place, fmt::format("the layer type \"{}\" is unknown; written by a later version?", printable(type)));
   return *found;
 }
 

@@ -198,7 +198,7 @@ TEST(Safetensors, RefusesHolesAndOverlaps) {
 
 // A name of the file goes into a message of one line, without its control characters and not at any length.
 TEST(Safetensors, MessagesQuoteNamesSafely) {
-  EXPECT_NE(refusal(R"({"a\n\u001b":{}})", 0).find(R"("a\n\u001b" needs)"), std::string::npos);
+  EXPECT_NE(refusal(R"({"a\n\u001b":{}})", 0).find(R"("a\x0a\x1b" needs)"), std::string::npos);
   EXPECT_LT(refusal("{\"" + std::string(5000, 'x') + "\":{}}", 0).size(), 300U);
 }
 

@@ -116,7 +116,7 @@ TEST(ModelFile, SaysWhatIsMissingOrWrong) {
             "model.safetensors: lockstep.numerics_version is not a positive number");
   EXPECT_EQ(with("lockstep.loss", "hinge"), R"(model.safetensors: lockstep.loss: the loss "hinge" is unknown)");
   EXPECT_EQ(with("lockstep.data", "[]"), "model.safetensors: lockstep.data: an object was expected");
-  EXPECT_EQ(with("lockstep.data", "{"), "model.safetensors: lockstep.data: byte 2: not JSON here");
+  EXPECT_EQ(with("lockstep.data", "{"), "model.safetensors: lockstep.data: byte 1: not JSON here");
   EXPECT_EQ(with("lockstep.data", R"({"scale":"x"})"), "model.safetensors: lockstep.data: scale has the wrong type");
   EXPECT_EQ(with("lockstep.data", R"({"scale":[1]})"), "model.safetensors: lockstep.data: 1 scales but 0 offsets");
   EXPECT_EQ(with("lockstep.model", "{}"), R"(model.safetensors: lockstep.model: "precision" is missing)");

@@ -60,14 +60,14 @@ TEST(NetworkJson, WritesTheDocumentedText) {
 }
 
 TEST(NetworkJson, NamesThePlaceOfWhatIsWrong) {
-  EXPECT_EQ(refusal("["), "lockstep.model: byte 2: not JSON here");
+  EXPECT_EQ(refusal("["), "lockstep.model: byte 1: not JSON here");
   EXPECT_EQ(refusal("[]"), "lockstep.model: an object was expected");
   EXPECT_EQ(refusal("{}"), R"(lockstep.model: "precision" is missing)");
   EXPECT_EQ(refusal(R"({"precision":"float16"})"), R"(lockstep.model.precision: "float32" or "float64" was expected)");
   EXPECT_EQ(refusal(R"({"precision":"float32","layers":[],"input":[4],"x":1})"),
             R"(lockstep.model: the key "x" is unknown)");
   EXPECT_EQ(refusal(R"({"precision":"float32","layers":[],"input":[4],"input":[5]})"),
-            R"(lockstep.model: a key stands twice in one object: "input")");
+            R"(lockstep.model: the key "input" stands twice in one object)");
   EXPECT_EQ(refusal(network_of("3")),
             "lockstep.model.layers[0]: an object with one key, the layer's type, was expected");
   EXPECT_EQ(refusal(network_of(R"({"relu":{}},{"lstm":{}})")),
