@@ -93,6 +93,9 @@ void FileDataset::gather_as(std::span<const std::int64_t> ids, Matrix<T> x) cons
   }
 }
 
+void FileDataset::gather(std::span<const std::int64_t> ids, Matrix<float> x) const { gather_as(ids, x); }
+void FileDataset::gather(std::span<const std::int64_t> ids, Matrix<double> x) const { gather_as(ids, x); }
+
 void FileDataset::labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const {
   store_->targets.gather_labels(ids, out);
 }

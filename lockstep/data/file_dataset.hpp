@@ -25,8 +25,8 @@ class FileDataset final : public StoredDataset {
   std::int64_t classes() const override;
   std::int64_t target_size() const override;
   /// Error(data) when the file has become shorter since it was opened.
-  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { gather_as(ids, x); }
-  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { gather_as(ids, x); }
+  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override;
+  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override;
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;

@@ -44,6 +44,9 @@ void MemoryDataset::gather_as(std::span<const std::int64_t> ids, Matrix<T> x) co
   }
 }
 
+void MemoryDataset::gather(std::span<const std::int64_t> ids, Matrix<float> x) const { gather_as(ids, x); }
+void MemoryDataset::gather(std::span<const std::int64_t> ids, Matrix<double> x) const { gather_as(ids, x); }
+
 void MemoryDataset::labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const {
   store_->targets.gather_labels(ids, out);
 }

@@ -34,8 +34,8 @@ class MemoryDataset final : public StoredDataset {
   Shape sample_shape() const override { return store_->shape; }
   std::int64_t classes() const override { return store_->targets.classes; }
   std::int64_t target_size() const override { return store_->targets.target_size(); }
-  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { gather_as(ids, x); }
-  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { gather_as(ids, x); }
+  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override;
+  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override;
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;

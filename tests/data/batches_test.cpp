@@ -1,0 +1,61 @@
+#include "lockstep/data/batches.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "lockstep/core/random.hpp"
+#include "tests/data/support.hpp"
+
+namespace lockstep {
+namespace {
+
+std::vector<std::int64_t> ids_of(const Batches& batches, std::int64_t batch) {
+  const auto ids = batches.ids(batch);
+  return {ids.begin(), ids.end()};
+}
+
+TEST(Batches, LastHoldsTheRemainder) {
+  const Batches batches({.samples = 10, .batch = 4, .shuffle = false});
+  ASSERT_EQ(batches.count(), 3);
+  EXPECT_EQ(ids_of(batches, 0), (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(ids_of(batches, 2), (std::vector<std::int64_t>{8, 9}));
+}
+
+TEST(Batches, OfEverySize) {
+  for (const std::int64_t samples : {0, 1, 15, 16, 17}) {
+    for (const std::int64_t batch : {std::int64_t{0}, std::int64_t{1}, std::int64_t{16}, std::int64_t{17},
+                                     std::numeric_limits<std::int64_t>::max()}) {
+      const Batches batches({.samples = samples, .batch = batch, .seed = 3});
+      std::vector<std::int64_t> all;
+      for (std::int64_t b = 0; b < batches.count(); ++b) {
+        const auto ids = ids_of(batches, b);
+        EXPECT_FALSE(ids.empty());
+        all.insert(all.end(), ids.begin(), ids.end());
+      }
+      if (batch == 0) {
+        EXPECT_EQ(batches.count(), samples == 0 ? 0 : 1);
+      }
+      EXPECT_TRUE(std::equal(all.begin(), all.end(), batches.order().begin(), batches.order().end()));
+      std::sort(all.begin(), all.end());
+      EXPECT_EQ(all, ids_from(0, samples));
+    }
+  }
+}
+
+TEST(Batches, ShufflesByTheCounter) {
+  const Batches batches({.samples = 100, .batch = 10, .seed = 7, .epoch = 3});
+  const auto expected = permutation(7, Purpose::shuffle, 3, 100);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), batches.order().begin(), batches.order().end()));
+  const Batches next({.samples = 100, .batch = 10, .seed = 7, .epoch = 4});
+  EXPECT_FALSE(std::equal(next.order().begin(), next.order().end(), batches.order().begin()));
+}
+
+TEST(Batches, RefusesMisuse) {
+  const Batches batches({.samples = 10, .batch = 4});
+  expect_error(ExitCode::bug, "batches: batch 3 asked for, there are 3", [&] { batches.ids(3); });
+  expect_error(ExitCode::bug, "batches: batch -1 asked for", [&] { batches.ids(-1); });
+  expect_error(ExitCode::bug, "batches: 10 samples in batches of -4", [] { Batches({.samples = 10, .batch = -4}); });
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,238 @@
+#include <cstdlib>
+
+#include "lockstep/data/csv.hpp"
+#include "lockstep/data/idx.hpp"
+#include "lockstep/data/inflate.hpp"
+#include "lockstep/data/mat5.hpp"
+#include "lockstep/data/npy.hpp"
+#include "lockstep/data/npz.hpp"
+#include "lockstep/data/source.hpp"
+#include "tests/data/support.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace lockstep {
+namespace {
+
+template <class T>
+Array counting(std::vector<std::int64_t> dims, int first = 0) {
+  Array array = make_array(element_type_of<T>(), std::move(dims));
+  auto values = array.as<T>();
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i + static_cast<std::size_t>(first));
+  return array;
+}
+
+Array labels(const std::vector<std::uint8_t>& values) {
+  return array_from<std::uint8_t>({static_cast<std::int64_t>(values.size())}, values);
+}
+
+Array column(const std::vector<double>& values) {
+  return array_from<double>({static_cast<std::int64_t>(values.size()), 1}, values);
+}
+
+class FileSource : public testing::Test {
+ protected:
+  std::string put(const std::string& name, const Bytes& bytes) {
+    write_file(folder_ / name, bytes);
+    return (folder_ / name).string();
+  }
+  std::string put_text(const std::string& name, std::string_view text) { return put(name, to_bytes(text)); }
+  static void refuse(ExitCode code, const std::string& begin, const DataConfig& config) {
+    expect_error(code, begin, [&] { load_data(config); });
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(FileSource, Idx) {
+  const std::string images = put("train-images-idx3-ubyte", write_idx(counting<std::uint8_t>({4, 2, 3})));
+  DataConfig config{.source = images};
+  refuse(ExitCode::usage, "data: " + images + " holds no labels; name their file in data.labels, or \"none\"", config);
+  config.labels = "none";
+  EXPECT_EQ(load_data(config).train->describe(), "4 samples [1,2,3] uint8, no targets");
+  config.labels = put("l", write_idx(labels({0, 1, 1, 2})));
+  EXPECT_EQ(load_data(config).train->classes(), 3);
+  EXPECT_EQ(gathered<float>(*load_data(config).train, ids_from(1, 1))[0], 6.0f * static_cast<float>(1.0 / 255));
+  put("train-labels-idx1-ubyte", write_idx(labels({0, 1, 1, 1})));
+  config.labels.clear();
+  EXPECT_EQ(load_data(config).train->classes(), 2) << "the sibling file is found";
+  config.stream = true;
+  EXPECT_EQ(load_data(config).train->describe(), "4 samples [1,2,3] uint8, 2 classes, read by slices");
+  config.transpose = true;
+  refuse(ExitCode::usage, "data: stream cannot transpose or resize images", config);
+}
+
+TEST_F(FileSource, IdxWithWrongLabels) {
+  DataConfig config{.source = put("x", write_idx(counting<std::uint8_t>({4, 2, 3})))};
+  config.labels = put("l", write_idx(labels({0, 1})));
+  refuse(ExitCode::data, config.source + ": 4 samples but 2 targets", config);
+  config.labels = put("l", write_idx(labels({0, 1, 9, 1})));
+  config.classes = 3;
+  refuse(ExitCode::data, config.labels + ": sample 2: label 9 is outside the 3 classes 0..2", config);
+  config.labels = put("l", write_idx(counting<std::uint8_t>({4, 2})));
+  refuse(ExitCode::data, config.labels + ": targets uint8 [4,2], expected one per sample", config);
+  config.labels = put_text("l.csv", "1,2\n3,4\n");
+  refuse(ExitCode::data, config.labels + ": a file of labels has one column", config);
+  config.labels = put("l.npz", write_npz({}));
+  refuse(ExitCode::data, config.labels + ": labels are read from .npy, IDX or one-column .csv files", config);
+}
+
+TEST_F(FileSource, TestLabelsMustBeClassesOfTheTrainingSet) {
+  DataConfig config{.source = put("x", write_idx(counting<std::uint8_t>({2, 3}))),
+                    .test = put("tx", write_idx(counting<std::uint8_t>({1, 3}))),
+                    .labels = put("l", write_idx(labels({0, 1}))),
+                    .test_labels = put("tl", write_idx(labels({2})))};
+  refuse(ExitCode::data, config.test_labels + ": sample 0: label 2 is outside the 2 classes 0..1", config);
+  config.test_labels = put("tl", write_idx(labels({1})));
+  EXPECT_EQ(load_data(config).test->size(), 1);
+  config.test = put("tx", write_idx(counting<std::uint8_t>({1, 4})));
+  refuse(ExitCode::usage, "data: training samples are [3], test samples [4]", config);
+}
+
+TEST_F(FileSource, Npy) {
+  DataConfig config{.source = put("x.npy", write_npy(counting<float>({4, 3}))),
+                    .labels = put("y.npy", write_npy(counting<std::int64_t>({4})))};
+  EXPECT_EQ(load_data(config).train->describe(), "4 samples [3] float32, 4 classes");
+  EXPECT_EQ(gathered<float>(*load_data(config).train, ids_from(1, 1))[0], 3.0f) << "float data are not scaled";
+  config.scale = 2;
+  EXPECT_EQ(gathered<float>(*load_data(config).train, ids_from(1, 1))[0], 1.5f);
+  config.labels = put_text("y.csv", "label\n0\n1\n0\n1\n");
+  EXPECT_EQ(all_labels(*load_data(config).train), (std::vector<std::int32_t>{0, 1, 0, 1}));
+  config.labels = put("t.npy", write_npy(counting<double>({4, 2})));
+  config.regression = true;
+  EXPECT_EQ(load_data(config).train->target_size(), 2);
+  config.stream = true;
+  EXPECT_EQ(load_data(config).train->describe(), "4 samples [3] float32, targets [2], read by slices");
+  Array bad = counting<float>({4, 3});
+  bad.as<float>()[7] = std::numeric_limits<float>::quiet_NaN();
+  config.stream = false;
+  config.source = put("bad.npy", write_npy(bad));
+  refuse(ExitCode::data, config.source + ": sample 2: feature 1 is nan, a finite number was expected", config);
+}
+
+TEST_F(FileSource, Npz) {
+  const Array x = counting<std::uint8_t>({4, 2, 2}), y = labels({0, 1, 2, 0});
+  const Array tx = counting<std::uint8_t>({2, 2, 2}, 50), ty = labels({1, 2});
+  DataConfig config{.source = put("a.npz", write_npz(std::vector<NamedArray>{{"x", x}, {"y", y}}))};
+  EXPECT_EQ(load_data(config).train->describe(), "4 samples [1,2,2] uint8, 3 classes");
+  EXPECT_EQ(load_data(config).test, nullptr);
+  const std::vector<NamedArray> keras{{"x_train", x}, {"y_train", y}, {"x_test", tx}, {"y_test", ty}};
+  config.source = put("keras.npz", write_npz(keras));
+  const DataSplits splits = load_data(config);
+  ASSERT_NE(splits.test, nullptr);
+  EXPECT_EQ(all_labels(*splits.test), (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(gathered<double>(*splits.test, ids_from(0, 1))[0], 50 * (1.0 / 255));
+  config.source = put("own.npz", write_npz(std::vector<NamedArray>{{"a", x}, {"b", y}, {"c", tx}, {"d", ty}}));
+  refuse(ExitCode::data, config.source + ": no array \"x_train\", there are: a, b, c, d", config);
+  config.x_key = "a";
+  config.y_key = "b";
+  EXPECT_EQ(load_data(config).test, nullptr);
+  config.test_x_key = "c";
+  config.test_y_key = "d";
+  EXPECT_EQ(load_data(config).test->size(), 2);
+  config = {.source = config.source, .x_key = "a", .y_key = "none"};
+  EXPECT_EQ(load_data(config).train->describe(), "4 samples [1,2,2] uint8, no targets");
+}
+
+TEST_F(FileSource, Mat) {
+  const Array x = counting<double>({4, 6});
+  const auto file = [&](const std::string& name, const std::vector<double>& y) {
+    return put(name, write_mat5(std::vector<NamedArray>{{"X", x}, {"y", column(y)}}));
+  };
+  DataConfig config{.source = file("digits.mat", {10, 1, 2, 9})};
+  EXPECT_EQ(all_labels(*load_data(config).train), (std::vector<std::int32_t>{0, 1, 2, 9}));
+  EXPECT_EQ(load_data(config).train->describe(), "4 samples [6] float64, 10 classes");
+  config.test = file("test.mat", {3, 1, 2, 9});
+  EXPECT_EQ(all_labels(*load_data(config).test), (std::vector<std::int32_t>{3, 1, 2, 9})) << "the rule of training";
+  config = {.source = file("three.mat", {1, 2, 3, 3})};
+  EXPECT_EQ(all_labels(*load_data(config).train), (std::vector<std::int32_t>{0, 1, 2, 2}));
+  config = {.source = file("zero.mat", {0, 2, 10, 3})};
+  EXPECT_EQ(all_labels(*load_data(config).train), (std::vector<std::int32_t>{0, 2, 10, 3}));
+  config.shape = {1, 2, 3};
+  config.transpose = true;
+  EXPECT_EQ(load_data(config).train->sample_shape(), (Shape{1, 3, 2}));
+  EXPECT_EQ(gathered<double>(*load_data(config).train, ids_from(0, 1)), (std::vector<double>{0, 3, 1, 4, 2, 5}));
+  config.y_key = "labels";
+  refuse(ExitCode::data, config.source + ": no variable \"labels\", there are: X, y", config);
+}
+
+TEST_F(FileSource, Csv) {
+  DataConfig config{.source = put_text("a.csv", "h,w,kind\n1,2,0\n3,4,1\n5,6,1\n")};
+  EXPECT_EQ(load_data(config).train->describe(), "3 samples [2] float64, 2 classes");
+  config.label_column = "h";
+  refuse(ExitCode::usage, config.source + ": no column \"x\" among 3 (names: h, w, kind)",
+         {.source = config.source, .label_column = "x"});
+  EXPECT_EQ(all_labels(*load_data(config).train), (std::vector<std::int32_t>{1, 3, 5}));
+  config.label_column = "none";
+  EXPECT_EQ(load_data(config).train->describe(), "3 samples [3] float64, no targets");
+  config = {.source = put_text("r.tsv", "1\t2.5\n3\t4.5\n"), .regression = true};
+  EXPECT_EQ(load_data(config).train->describe(), "2 samples [1] float64, targets [1]");
+  config.regression = false;
+  refuse(ExitCode::data, config.source + ": sample 0: label 2.5 is not an integer; for real targets set regression",
+         config);
+  config.source = put_text("one.csv", "1\n2\n");
+  refuse(ExitCode::data, config.source + ": a single column cannot hold features and a label", config);
+  config = {.source = put_text("a.csv", "1,2,0\n3,4,1\n"), .header = true};
+  EXPECT_EQ(load_data(config).train->size(), 1);
+}
+
+TEST_F(FileSource, RefusesUnknownFiles) {
+  refuse(ExitCode::data, (folder_ / "missing.npz").string() + ": cannot open: No such file",
+         {.source = (folder_ / "missing.npz").string()});
+  refuse(ExitCode::data, (folder_ / "missing").string() + ": cannot open: No such file",
+         {.source = (folder_ / "missing").string()});
+  const std::string text = put_text("notes.txt", "hello");
+  refuse(ExitCode::data, text + ": unknown kind of data file, expected .mat, .npz", {.source = text});
+  const std::string deep = put("deep.npy", write_npy(counting<float>({1, 1, 1, 1, 2})));
+  refuse(ExitCode::data, deep + ": features [1,1,1,1,2], expected [samples]", {.source = deep, .labels = "none"});
+  const std::string empty = put("empty.npy", write_npy(counting<float>({0, 2})));
+  refuse(ExitCode::data, empty + ": features [0,2] hold no samples", {.source = empty, .labels = "none"});
+}
+
+/// Sets an environment variable for one test.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Environment() {
+    if (old_) {
+      ::setenv(name_, old_->c_str(), 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+TEST_F(FileSource, CatalogFindsFilesAndSaysHowToGetThem) {
+  const Environment home("HOME", (folder_ / "home").string());
+  const Environment data("LOCKSTEP_DATA_DIR", (folder_ / "data").string());
+  const std::string root = folder_.path().string();
+  refuse(ExitCode::data,
+         "mnist: files not found in " + root + "/data, " + root + "/data/mnist, " + root +
+             "/home/.cache/lockstep/mnist, build/data/mnist; run `make data`",
+         {.source = "mnist"});
+  const Bytes images = write_idx(counting<std::uint8_t>({3, 4, 4})), three = write_idx(labels({7, 8, 9}));
+  const auto put_all = [&](const std::string& where) {
+    put(where + "/train-images-idx3-ubyte", images);
+    put(where + "/train-labels-idx1-ubyte.gz", deflate_bytes(three, Deflate::gzip));
+    put(where + "/t10k-images-idx3-ubyte.gz", deflate_bytes(images, Deflate::gzip));
+    put(where + "/t10k-labels-idx1-ubyte", three);
+  };
+  put_all("home/.cache/lockstep/mnist");
+  const DataSplits splits = load_data({.source = "mnist", .limit = 2, .test_limit = 1});
+  EXPECT_EQ(splits.train->describe(), "2 of 3 samples [1,4,4] uint8, 10 classes");
+  EXPECT_EQ(splits.test->size(), 1);
+  EXPECT_TRUE(splits.class_names.empty());
+  put_all("data/fashion-mnist");
+  EXPECT_EQ(load_data({.source = "fashion-mnist"}).class_names.at(9), "Ankle boot");
+}
+
+}  // namespace
+}  // namespace lockstep
