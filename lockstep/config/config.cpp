@@ -10,7 +10,6 @@
 #include "lockstep/config/toml.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
-#include "lockstep/train/weights.hpp"
 
 namespace lockstep {
 
@@ -72,20 +71,6 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides) {
   const std::vector<std::byte> bytes = read_file(path, kMaxConfigBytes, ExitCode::usage);
   return parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, overrides);
-}
-
-Network make_network(const RunConfig& config) {
-  Network network(config.model.input, config.model.precision, config.model.init);
-  for (std::size_t i = 0; i < config.model.layers.size(); ++i) {
-    try {
-      network.add(config.model.layers[i]);
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}: model.layers[{}]: {}", config.name, i, error.what()));
-    }
-  }
-  network.initialise(config.train.seed);
-  if (!config.model.init_file.empty()) load_weights(config.model.init_file, network);
-  return network;
 }
 
 }  // namespace lockstep

@@ -54,6 +54,14 @@ void append_text(const Value& value, std::string& out) {
 
 }  // namespace
 
+Value::Value() = default;
+Value::Value(Data d, std::string o) : data(std::move(d)), origin(std::move(o)) {}
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 const Value* Value::find(std::string_view key) const {
   if (const ValueTable* entries = table()) {
     for (const Entry& entry : *entries)

@@ -21,8 +21,19 @@ struct DateText {
 };
 
 struct Value {
-  std::variant<bool, std::int64_t, double, std::string, ValueArray, ValueTable, DateText> data = false;
-  std::string origin{};  // "moons.toml:12" or "--set train.epochs=0": how messages begin
+  using Data = std::variant<bool, std::int64_t, double, std::string, ValueArray, ValueTable, DateText>;
+
+  Value();
+  explicit Value(Data d, std::string o = {});
+  // Defined where Entry is complete: its destructor is part of these.
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
+
+  Data data;
+  std::string origin;  // "moons.toml:12" or "--set train.epochs=0": how messages begin
 
   const ValueTable* table() const { return std::get_if<ValueTable>(&data); }
   ValueTable* table() { return std::get_if<ValueTable>(&data); }

@@ -1,0 +1,256 @@
+#include "cli/arguments.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/eval.hpp"
+#include "cli/export.hpp"
+#include "cli/inspect.hpp"
+#include "cli/predict.hpp"
+#include "cli/train.hpp"
+#include "lockstep/config/suggest.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/version.hpp"
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kDescription =
+    "Lockstep trains neural networks; the trained weights are the same bits on any number of threads, ranks and "
+    "SIMD lanes.";
+
+constexpr const char* kExamples = R"(Examples:
+  lockstep train examples/moons.toml
+  lockstep train examples/lenet5-fashion.toml --set data.limit=5000 --set train.epochs=2 --out runs/small
+  lockstep eval runs/small/model.safetensors
+  lockstep predict runs/small/model.safetensors --rows 0-4
+  lockstep inspect runs/small/model.safetensors
+  lockstep export runs/small/model.safetensors small.onnx
+
+Exit codes: 0 done, 1 a fault of Lockstep, 2 command line or configuration, 3 input data, 4 model unusable,
+5 out of disk, memory or a limit, 6 run directory in use, 8 diverged, 10 stopped by a signal and saved.)";
+
+/// What the options of all commands write into.
+struct Values {
+  ConsoleOptions console{};
+  std::string backend = "naive";
+  TrainArguments train{};
+  EvalArguments eval{};
+  PredictArguments predict{};
+  InspectArguments inspect{};
+  ExportArguments exporting{};
+};
+
+Backend backend_of(const std::string& name) {
+  const auto& names = backend_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw Error(ExitCode::usage, fmt::format("--backend {}: unknown name{}", name, suggestion(name, names)));
+  return static_cast<Backend>(found - names.begin());
+}
+
+CLI::App* add_command(CLI::App& app, Values& values, const char* name, const char* what, const char* examples) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer(examples);
+  command->add_flag("--json", values.console.json, "Print the result as JSON on stdout, and nothing else there");
+  command->add_flag("-q,--quiet", values.console.quiet, "No progress and no notes on stderr; errors only");
+  return command;
+}
+
+void add_set(CLI::App* command, std::vector<std::string>& set) {
+  command->add_option("--set", set, "Change a value of the configuration; may be repeated")
+      ->option_text("SECTION.KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_backend(CLI::App* command, Values& values) {
+  command
+      ->add_option(
+          "--backend", values.backend,
+          fmt::format("Which kernels compute: {}. The result does not depend on it", fmt::join(backend_names(), ", ")))
+      ->option_text("NAME");
+}
+
+void add_threads(CLI::App* command, int& threads) {
+  command->add_option("--threads", threads, "How many threads compute; default: OMP_NUM_THREADS, else all cores")
+      ->option_text("N")
+      ->check(CLI::Range(1, 4096));
+}
+
+void add_data(CLI::App* command, DataArguments& data) {
+  command
+      ->add_option("--data", data.data,
+                   "Which data: a name or a file, as data.source; default: config.toml beside the model")
+      ->option_text("SOURCE");
+  command->add_option("--config", data.config, "Which data: the [data] section of this configuration")
+      ->option_text("FILE.toml");
+  command->add_option("--split", data.split, "train, validation or test; default: the last of them that there is")
+      ->option_text("PART");
+  add_set(command, data.set);
+}
+
+void add_train(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "train", "Train the network that a configuration describes", R"(Examples:
+  lockstep train examples/moons.toml
+  lockstep train examples/lenet5-fashion.toml --set train.optimizer.lr=0.01 --set model.precision=float64
+  lockstep train my.toml --out runs/try --overwrite --json --quiet
+
+The run directory holds config.toml (everything resolved: training it again gives the same weights),
+metrics.jsonl, timings.jsonl and model.safetensors.)");
+  TrainArguments& train = values.train;
+  command->add_option("config", train.config, "The configuration")->option_text("CONFIG.toml")->required();
+  add_set(command, train.set);
+  add_backend(command, values);
+  add_threads(command, train.threads);
+  command->add_option("-o,--out", train.out, "The run directory; default: runs/<config>-<n>")->option_text("DIR");
+  command->add_flag("--overwrite", train.overwrite, "Replace an earlier run in --out");
+}
+
+void add_eval(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "eval", "Loss, accuracy and confusion matrix of a model", R"(Examples:
+  lockstep eval runs/moons-1/model.safetensors
+  lockstep eval model.safetensors --data mnist --split test
+  lockstep eval model.safetensors --data more.csv --set data.label_column=class)");
+  command->add_option("model", values.eval.model, "The model")->option_text("MODEL.safetensors")->required();
+  add_data(command, values.eval.data);
+  add_backend(command, values);
+  add_threads(command, values.eval.threads);
+}
+
+void add_predict(CLI::App& app, Values& values) {
+  CLI::App* command =
+      add_command(app, values, "predict", "Classes with probabilities for pictures, arrays or rows", R"(Examples:
+  lockstep predict model.safetensors digit.png --invert
+  lockstep predict model.safetensors batch.npy --top 1
+  lockstep predict runs/moons-1/model.safetensors --rows 0,5,7-9
+
+Pictures are turned grey (or RGB), resized to the model's input and scaled as its training data. An .npy file holds
+one sample or [samples, ...]; bytes are treated as pixels.)");
+  PredictArguments& predict = values.predict;
+  command->add_option("model", predict.model, "The model")->option_text("MODEL.safetensors")->required();
+  command->add_option("files", predict.files, "Pictures (.png) or arrays (.npy); none: rows of the data")
+      ->option_text("FILE...");
+  add_data(command, predict.data);
+  command->add_option("--rows", predict.rows, "Rows of the data; default: the first ten")->option_text("0,5,7-9");
+  command->add_option("--top", predict.top, "Classes to show for each sample; default: 3")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1000));
+  command->add_flag("--invert", predict.picture.invert, "The picture is dark on light: swap black and white");
+  command->add_flag("--transpose", predict.picture.transpose,
+                    "Swap height and width: for models of columns-first images");
+  add_backend(command, values);
+}
+
+void add_inspect(CLI::App& app, Values& values) {
+  CLI::App* command =
+      add_command(app, values, "inspect", "What is in a model, a configuration or a data file", R"(Examples:
+  lockstep inspect runs/moons-1/model.safetensors
+  lockstep inspect examples/lenet5-fashion.toml --set model.precision=float64
+  lockstep inspect train-images-idx3-ubyte.gz ex4data1.mat points.csv digits/)");
+  command
+      ->add_option("files", values.inspect.files,
+                   "Models, run directories, .toml, IDX, .mat, .npy, .npz, .csv, .png, folders of images")
+      ->option_text("FILE...")
+      ->required();
+  add_set(command, values.inspect.set);
+}
+
+void add_export(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "export", "Write a model for other programs", R"(Examples:
+  lockstep export model.safetensors model.onnx         the network, for ONNX runtimes
+  lockstep export model.safetensors weights.npz        arrays for NumPy
+  lockstep export model.safetensors weights.mat        Theta1, Theta2, ... for MATLAB; linear layers only
+  lockstep export model.safetensors plain.safetensors  the weights alone)");
+  command->add_option("model", values.exporting.model, "The model")->option_text("MODEL.safetensors")->required();
+  command->add_option("out", values.exporting.out, "The file to write")
+      ->option_text("OUT.{onnx,npz,mat,safetensors}")
+      ->required();
+  command->add_flag("--overwrite", values.exporting.overwrite, "Replace OUT where it exists");
+}
+
+/// The first argument is the command unless it is an option.
+void check_command(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (argc < 2)
+    throw Error(ExitCode::usage,
+                fmt::format("a command is missing: {}; lockstep --help shows examples", fmt::join(names, ", ")));
+  const std::string first = argv[1];
+  if (first.starts_with("-") || std::find(names.begin(), names.end(), first) != names.end()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("unknown command {}{}; lockstep --help shows examples", first, suggestion(first, names)));
+}
+
+/// CLI11 says what it did not expect; people want to know what comes near.
+[[noreturn]] void fail_extra(const CLI::App& command) {
+  const std::vector<std::string> extras = command.remaining(true);
+  const std::string extra = extras.empty() ? "" : extras.front();
+  const std::string help = fmt::format("; see lockstep {} --help", command.get_name());
+  if (!extra.starts_with("-")) throw Error(ExitCode::usage, fmt::format("unexpected argument {}{}", extra, help));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const auto near = nearest(extra.substr(0, extra.find('=')), known);
+  throw Error(ExitCode::usage, fmt::format("unknown option {}{}{}", extra,
+                                           near ? fmt::format("; did you mean {}?", *near) : "", near ? "" : help));
+}
+
+Request dispatch(const CLI::App& app, const std::shared_ptr<Values>& values) {
+  Request request{.console = values->console};
+  const Backend backend = backend_of(values->backend);
+  const std::string command = app.get_subcommands().front()->get_name();
+  if (command == "train") {
+    values->train.backend = backend;
+    request.run = [values](Console& console) { run_train(values->train, console); };
+  } else if (command == "eval") {
+    values->eval.backend = backend;
+    request.run = [values](Console& console) { run_eval(values->eval, console); };
+  } else if (command == "predict") {
+    values->predict.backend = backend;
+    request.run = [values](Console& console) { run_predict(values->predict, console); };
+  } else if (command == "inspect") {
+    request.run = [values](Console& console) { run_inspect(values->inspect, console); };
+  } else {
+    request.run = [values](Console& console) { run_export(values->exporting, console); };
+  }
+  return request;
+}
+
+}  // namespace
+
+Request parse_arguments(int argc, const char* const* argv) {
+  const auto values = std::make_shared<Values>();
+  CLI::App app(kDescription, "lockstep");
+  app.footer(kExamples);
+  app.set_version_flag("--version", fmt::format("lockstep {} (numerics {})", version(), kNumericsVersion));
+  app.require_subcommand(1);
+  add_train(app, *values);
+  add_eval(app, *values);
+  add_predict(app, *values);
+  add_inspect(app, *values);
+  add_export(app, *values);
+  check_command(app, argc, argv);
+  const auto chosen = [&]() -> const CLI::App& {
+    return app.get_subcommands().empty() ? app : *app.get_subcommands().front();
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version_text) {
+    return {.text = fmt::format("{}\n", version_text.what())};
+  } catch (const CLI::CallForHelp&) {
+    return {.text = chosen().help()};
+  } catch (const CLI::ExtrasError&) {
+    fail_extra(chosen());
+  } catch (const CLI::ParseError& error) {
+    throw Error(ExitCode::usage, fmt::format("{}; see lockstep {} --help", error.what(), chosen().get_name()));
+  }
+  return dispatch(app, values);
+}
+
+}  // namespace lockstep::cli

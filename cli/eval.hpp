@@ -1,0 +1,22 @@
+#pragma once
+// lockstep eval MODEL
+
+#include <string>
+
+#include "cli/console.hpp"
+#include "cli/model_data.hpp"
+#include "lockstep/kernels/backend.hpp"
+
+namespace lockstep::cli {
+
+struct EvalArguments {
+  std::string model;
+  DataArguments data{};
+  Backend backend = Backend::naive;
+  int threads = 0;  // 0: the trainer's choice
+};
+
+/// Prints loss, accuracy and, for up to 30 classes, the confusion matrix.
+void run_eval(const EvalArguments& arguments, Console& console);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,37 @@
+#include "cli/export.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/scores.hpp"
+#include "cli/text_table.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/train/export.hpp"
+#include "lockstep/train/model_file.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+
+void run_export(const ExportArguments& arguments, Console& console) {
+  const Model model = load_model(arguments.model);
+  std::error_code error;
+  if (fs::exists(arguments.out, error)) {
+    if (fs::equivalent(arguments.model, arguments.out, error))
+      throw Error(ExitCode::usage, fmt::format("{}: is the model itself; give another name", arguments.out));
+    if (!arguments.overwrite)
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: exists; give another name, or --overwrite to replace it", arguments.out));
+  }
+  export_model(model.network, arguments.out);
+  const auto bytes = static_cast<std::int64_t>(fs::file_size(arguments.out, error));
+  if (console.json()) {
+    const Json json = {{"file", arguments.out}, {"bytes", bytes}, {"weight_hash", weight_hash(model.network.values())}};
+    console.print(fmt::format("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  } else {
+    console.print(fmt::format("{}  {} bytes\n", one_line(arguments.out), with_commas(bytes)));
+  }
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,139 @@
+#include "cli/inspect.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/inspect_data.hpp"
+#include "cli/run_directory.hpp"
+#include "cli/text_table.hpp"
+#include "lockstep/config/config.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/data/safetensors.hpp"
+#include "lockstep/train/model_file.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kModelKey = "lockstep.model";
+
+std::string network_text(const Network& network) {
+  TextTable table("lllrrr");
+  table.row({"layer", "type", "", "output", "parameters", "flops"});
+  double flops = 0;
+  for (const LayerSummary& layer : network.summary()) {
+    // A block that holds layers repeats their work: it has no dots in its path only if it is one of the outer ones.
+    if (layer.path.find('.') == std::string::npos) flops += layer.flops;
+    table.row({layer.path, layer.type, layer.detail, layer.out.str(),
+               layer.parameters == 0 ? "" : with_commas(layer.parameters),
+               layer.flops == 0 ? "" : with_prefix(layer.flops)});
+  }
+  table.row({"", "", "", "total", with_commas(network.parameter_count()), with_prefix(flops)});
+  return table.str();
+}
+
+Json network_json(const Network& network) {
+  Json layers = Json::array();
+  for (const LayerSummary& layer : network.summary())
+    layers.push_back({{"path", layer.path},
+                      {"type", layer.type},
+                      {"detail", layer.detail},
+                      {"in", layer.in.extents()},
+                      {"out", layer.out.extents()},
+                      {"parameters", layer.parameters},
+                      {"flops", layer.flops}});
+  return {{"input", network.input().extents()},          {"output", network.output().extents()},
+          {"precision", to_string(network.precision())}, {"parameters", network.parameter_count()},
+          {"trainable", network.trainable_count()},      {"layers", std::move(layers)}};
+}
+
+std::string input_line(const Network& network) {
+  return fmt::format("{} -> {}, {}", network.input().str(), network.output().str(), to_string(network.precision()));
+}
+
+Inspection inspect_model(const std::string& path) {
+  const Model model = load_model(path);
+  const std::string hash = weight_hash(model.network.values());
+  TextTable facts("ll");
+  facts.row({"model", input_line(model.network)});
+  Json json = {{"format", "model"}};
+  json.update(network_json(model.network));
+  if (model.info.loss) {
+    const std::string& loss = loss_names()[static_cast<std::size_t>(*model.info.loss)];
+    facts.row({"loss", loss});
+    json["loss"] = loss;
+  }
+  if (!model.info.source.empty()) facts.row({"trained on", one_line(model.info.source)});
+  if (!model.info.class_names.empty())
+    facts.row({"classes", one_line(fmt::format("{}", fmt::join(model.info.class_names, ", ")))});
+  facts.row({"weights", hash});
+  facts.row({"written by", fmt::format("Lockstep {}, numerics {}", one_line(model.version), model.numerics_version)});
+  json["source"] = model.info.source;
+  json["class_names"] = model.info.class_names;
+  json["weight_hash"] = hash;
+  json["version"] = model.version;
+  json["numerics_version"] = model.numerics_version;
+  return {fmt::format("{}\n{}", facts.str(), network_text(model.network)), std::move(json)};
+}
+
+/// A file of weights without a description of a network.
+Inspection inspect_weights(const SafetensorsHeader& header) {
+  TextTable table("llr");
+  table.row({"tensor", "type", "shape"});
+  Json list = Json::array();
+  for (const SafetensorsEntry& entry : header.tensors) {
+    table.row(
+        {one_line(entry.name), std::string(to_string(entry.type)), fmt::format("[{}]", fmt::join(entry.dims, ","))});
+    list.push_back({{"name", entry.name}, {"type", to_string(entry.type)}, {"shape", entry.dims}});
+  }
+  std::string text = fmt::format("safetensors file: {} tensors\n\n{}", header.tensors.size(), table.str());
+  for (const auto& [key, value] : header.metadata) text += fmt::format("{}: {}\n", one_line(key), one_line(value));
+  return {text, Json{{"format", "safetensors"}, {"tensors", list}, {"metadata", header.metadata}}};
+}
+
+Inspection inspect_safetensors(const std::string& path) {
+  const SafetensorsHeader header = read_safetensors_header(path);
+  return header.metadata.contains(kModelKey) ? inspect_model(path) : inspect_weights(header);
+}
+
+Inspection inspect_config(const std::string& path, const std::vector<std::string>& set) {
+  const RunConfig config = load_config(path, set);
+  const Network network = make_network(config);
+  Json json = {{"format", "configuration"}};
+  json.update(network_json(network));
+  json["resolved"] = resolved_toml(config);
+  return {fmt::format("model  {}\n\n{}\n{}", input_line(network), network_text(network), resolved_toml(config)),
+          std::move(json)};
+}
+
+Inspection inspect(const std::string& path, const std::vector<std::string>& set) {
+  std::error_code ignored;
+  const fs::path model = fs::path(path) / kModelFile;
+  if (fs::is_directory(path, ignored) && fs::exists(model, ignored)) return inspect_model(model.string());
+  const std::string ending = fs::path(path).extension().string();
+  if (ending == ".safetensors") return inspect_safetensors(path);
+  if (ending == ".toml") return inspect_config(path, set);
+  return inspect_data(path);
+}
+
+}  // namespace
+
+void run_inspect(const InspectArguments& arguments, Console& console) {
+  Json list = Json::array();
+  for (const std::string& path : arguments.files) {
+    const Inspection result = inspect(path, arguments.set);
+    Json entry = {{"file", path}};
+    entry.update(result.json);
+    list.push_back(std::move(entry));
+    if (console.json()) continue;
+    const bool first = list.size() == 1;
+    console.print(fmt::format("{}{}: {}", first ? "" : "\n", one_line(path), result.text));
+  }
+  if (console.json()) console.print(fmt::format("{}\n", list.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+}  // namespace lockstep::cli

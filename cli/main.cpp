@@ -1,0 +1,48 @@
+// lockstep: train | eval | predict | inspect | export. Results on stdout, everything else on stderr; every failure is
+// one line and an exit code of lockstep/core/error.hpp.
+
+#include <exception>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+#include "cli/console.hpp"
+#include "lockstep/core/error.hpp"
+
+namespace {
+
+using lockstep::ExitCode;
+
+int fail(lockstep::cli::Console& console, ExitCode code, std::string_view message) {
+  console.fail(fmt::format("lockstep: {}", lockstep::cli::one_line(message)));
+  return static_cast<int>(code);
+}
+
+int run(int argc, char** argv, lockstep::cli::Console& console) {
+  const lockstep::cli::Request request = lockstep::cli::parse_arguments(argc, argv);
+  console = lockstep::cli::Console(request.console);
+  if (request.run)
+    request.run(console);
+  else
+    console.print(request.text);
+  return static_cast<int>(ExitCode::done);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lockstep::cli::prepare_standard_streams();
+  lockstep::cli::Console console;
+  try {
+    return run(argc, argv, console);
+  } catch (const lockstep::Error& error) {
+    return fail(console, error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(console, ExitCode::resources,
+                "out of memory; a smaller train.batch, data.limit or data.stream needs less");
+  } catch (const std::exception& error) {
+    return fail(console, ExitCode::bug,
+                fmt::format("this is a fault of Lockstep, please report it with the command: {}", error.what()));
+  }
+}

@@ -1,0 +1,58 @@
+#pragma once
+// The folder that a run writes: config.toml, metrics.jsonl, timings.jsonl, model.safetensors.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace lockstep::cli {
+
+inline constexpr const char* kConfigFile = "config.toml";
+inline constexpr const char* kMetricsFile = "metrics.jsonl";
+inline constexpr const char* kTimingsFile = "timings.jsonl";
+inline constexpr const char* kModelFile = "model.safetensors";
+
+struct RunDirectoryOptions {
+  std::string path{};      // empty: runs/<name>-<n>, with the first n that is free
+  std::string name{};      // of the configuration
+  bool overwrite = false;  // an earlier run at `path` may be replaced
+};
+
+/// Error(usage) when options.path holds files and is not an earlier run that may be replaced: for an early refusal.
+void check_run_directory(const RunDirectoryOptions& options);
+
+/// An open run directory. It is locked while this object lives, so that two runs cannot write into one.
+class RunDirectory {
+ public:
+  /// Makes the folder, or clears the files of the earlier run. Error(usage) as check_run_directory; Error(in_use) when
+  /// another run holds it; Error(resources) when it cannot be made or written.
+  explicit RunDirectory(const RunDirectoryOptions& options);
+  ~RunDirectory();
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path file(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+/// A file that grows by whole lines. Each line is written by one call, so a reader never sees half of one.
+class LineFile {
+ public:
+  explicit LineFile(std::filesystem::path path);
+  ~LineFile();
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+
+  /// Appends the text and a newline. Error(resources) when it cannot be written.
+  void append(std::string_view text);
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,32 @@
+#include "cli/scores.hpp"
+
+namespace lockstep::cli {
+
+Json scores_json(const Scores& scores) {
+  Json json = {{"samples", scores.samples}, {"loss", scores.loss}};
+  if (scores.correct) json["correct"] = *scores.correct;
+  if (scores.accuracy()) json["accuracy"] = *scores.accuracy();
+  return json;
+}
+
+Json metrics_json(const EpochReport& report) {
+  Json json = {{"epoch", report.epoch}, {"steps", report.steps}, {"lr", report.rate}};
+  json["train"] = scores_json(report.train);
+  if (report.validation) json["validation"] = scores_json(*report.validation);
+  json["penalty"] = report.penalty;
+  json["weight_hash"] = report.weight_hash;
+  return json;
+}
+
+Json timings_json(const EpochReport& report, const std::string& backend) {
+  const PhaseTimes& t = report.times;
+  const Json seconds = {{"load", t.load},         {"forward", t.forward},       {"loss", t.loss},
+                        {"backward", t.backward}, {"reduce", t.reduce},         {"update", t.update},
+                        {"wait", t.wait},         {"validation", t.validation}, {"total", t.total}};
+  return {{"epoch", report.epoch},
+          {"backend", backend},
+          {"seconds", seconds},
+          {"samples_per_second", t.total > 0 ? double(report.train.samples) / t.total : 0}};
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,20 @@
+#pragma once
+// Scores and epochs as JSON: what metrics.jsonl, timings.jsonl and --json hold. Numbers are printed in the shortest
+// form that reads back to the same bits, so equal results are equal bytes.
+
+#include <nlohmann/json.hpp>
+
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// {"samples": 10000, "loss": 0.31, "correct": 8871, "accuracy": 0.8871}; the last two where there are classes.
+Json scores_json(const Scores& scores);
+/// A line of metrics.jsonl: under the promise, so no times and nothing about the machine.
+Json metrics_json(const EpochReport& report);
+/// A line of timings.jsonl: seconds per phase.
+Json timings_json(const EpochReport& report, const std::string& backend);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,25 @@
+#pragma once
+// lockstep train CONFIG.toml
+
+#include <string>
+#include <vector>
+
+#include "cli/console.hpp"
+#include "lockstep/kernels/backend.hpp"
+
+namespace lockstep::cli {
+
+struct TrainArguments {
+  std::string config;
+  std::vector<std::string> set{};  // section.key=value
+  Backend backend = Backend::naive;
+  int threads = 0;    // 0: the trainer's choice
+  std::string out{};  // empty: runs/<config>-<n>
+  bool overwrite = false;
+};
+
+/// Trains the network of the configuration and writes the run directory. A signal (SIGINT, SIGTERM) ends it after the
+/// step at hand: the weights are saved and Error(preempted) says where it stopped.
+void run_train(const TrainArguments& arguments, Console& console);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,197 @@
+"""lockstep train: what a run writes, that it repeats to the bit, and what happens when it cannot go on."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from program import MOONS, PICTURES, PROGRAM, ProgramTest, main
+
+RUN_FILES = {"config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors"}
+LONG = MOONS.replace("epochs = 3", "epochs = 1000000")
+
+
+class Train(ProgramTest):
+    def files(self, folder):
+        return {path.name for path in (self.folder / folder).iterdir()}
+
+    def bytes(self, name):
+        return (self.folder / name).read_bytes()
+
+    def test_the_run_directory(self):
+        result = self.train()
+        self.assertEqual(self.files("run"), RUN_FILES)
+        lines = self.lines("run/metrics.jsonl")
+        self.assertEqual([line.get("epoch") for line in lines], [1, 2, 3, None])
+        for line in lines[:3]:
+            self.assertEqual(set(line), {"epoch", "steps", "lr", "train", "validation", "penalty", "weight_hash"})
+            self.assertEqual(line["train"]["samples"], 48)
+            self.assertEqual(line["validation"]["samples"], 16)
+        self.assertEqual([line["steps"] for line in lines[:3]], [3, 6, 9])
+        self.assertEqual(lines[3]["test"], result["test"])
+        self.assertEqual(lines[2]["train"], result["train"])
+        self.assertEqual(lines[3]["weight_hash"], result["weight_hash"])
+        timings = self.lines("run/timings.jsonl")
+        self.assertEqual(len(timings), 3)
+        self.assertGreater(timings[0]["seconds"]["total"], 0)
+        self.assertEqual(timings[0]["backend"], "naive")
+
+    def test_two_runs_are_the_same_bytes(self):
+        first, second = self.train(out="one"), self.train(out="two")
+        self.assertEqual(first["weight_hash"], second["weight_hash"])
+        for name in ("metrics.jsonl", "model.safetensors", "config.toml"):
+            self.assertEqual(self.bytes(f"one/{name}"), self.bytes(f"two/{name}"), name)
+        other = self.train(MOONS, "three", "--set", "train.seed=2")
+        self.assertNotEqual(first["weight_hash"], other["weight_hash"])
+
+    def test_the_backend_does_not_change_the_result(self):
+        self.train(out="one")
+        self.train(MOONS, "two", "--backend", "naive-o0")
+        for name in ("metrics.jsonl", "model.safetensors", "config.toml"):
+            self.assertEqual(self.bytes(f"one/{name}"), self.bytes(f"two/{name}"), name)
+
+    def test_the_resolved_configuration_is_the_same_run(self):
+        first = self.train(MOONS, "one", "--set", "train.optimizer.lr=0.0123456789", "--set", "data.noise=0.2")
+        again = json.loads(self.succeed("train", "one/config.toml", "--out", "two", "--json").out)
+        self.assertEqual(first["weight_hash"], again["weight_hash"])
+        for name in ("metrics.jsonl", "model.safetensors", "config.toml"):
+            self.assertEqual(self.bytes(f"one/{name}"), self.bytes(f"two/{name}"), name)
+
+    def test_the_table(self):
+        self.write("a.toml", MOONS)
+        result = self.succeed("train", "a.toml", "--out", "run")
+        for word in ("train, last epoch", "validation", "test", "samples/s", "weights", "13 parameters", "run/model.safetensors"):
+            self.assertIn(word, result.out)
+        self.assertIn("epoch 3/3", result.err)
+        self.assertNotIn("epoch 3/3", result.out)
+        self.assertNotIn("\x1b", result.err + result.out, "no terminal, no control sequences")
+        self.assertNotIn("\r", result.err)
+
+    def test_numbered_directories(self):
+        self.write("my run.toml", MOONS)
+        for number in (1, 2, 3):
+            result = json.loads(self.succeed("train", "my run.toml", "--json", "--quiet").out)
+            self.assertEqual(result["directory"], f"runs/my run-{number}")
+        self.assertEqual(self.files("runs/my run-2"), RUN_FILES)
+
+    def test_overwrite(self):
+        first = self.train()
+        self.refuse(2, "--out run: holds an earlier run; give another folder, or --overwrite", "train", "a.toml", "--out", "run")
+        second = self.train(MOONS, "run", "--overwrite", "--set", "train.epochs=1")
+        self.assertNotEqual(first["weight_hash"], second["weight_hash"])
+        self.assertEqual(len(self.lines("run/timings.jsonl")), 1)
+        (self.folder / "empty").mkdir()
+        self.train(out="empty")
+
+    def test_zero_epochs_keep_the_initial_weights(self):
+        zero = self.train(MOONS, "zero", "--set", "train.epochs=0")
+        self.assertNotIn("train", zero)
+        self.assertIn("test", zero)
+        started = self.train(MOONS, "started", "--set", "train.epochs=0", "--set", "model.init=zero/model.safetensors",
+                             "--set", "train.seed=99")
+        self.assertEqual(zero["weight_hash"], started["weight_hash"])
+        self.write("a.toml", MOONS)
+        self.assertIn("parameters", self.succeed("train", "a.toml", "--set", "train.epochs=0", "--out", "table").out)
+
+    def test_pictures(self):
+        self.write_digits()
+        result = self.train(PICTURES)
+        self.assertEqual(result["train"]["samples"], 12)
+        self.assertNotIn("test", result)
+
+    def test_regression(self):
+        self.write("line.csv", "".join(f"{x},{2 * x + 1}\n" for x in range(20)))
+        result = self.train('[data]\nsource = "line.csv"\nregression = true\nscale = 20\n[model]\nsizes = "1-1"\n[train]\n'
+                            'loss = "squared-error"\noptimizer = {name = "sgd", lr = 0.05}\nbatch = "full"\nepochs = 5\n')
+        self.assertNotIn("accuracy", result["train"])
+
+    def test_divergence_is_exit_8(self):
+        config = MOONS.replace('"binary-cross-entropy"', '"squared-error"').replace('output = "sigmoid"\n', 'activation = "relu"\n')
+        self.write("a.toml", config)
+        result = self.refuse(8, "training diverged", "train", "a.toml", "--set", 'train.optimizer={name = "sgd", lr = 1e30}',
+                             "--set", "train.epochs=50", "--out", "run")
+        self.assertIn("lower train.optimizer.lr", result.err)
+
+    def test_quiet_says_nothing(self):
+        self.write("a.toml", MOONS)
+        result = self.succeed("train", "a.toml", "--out", "run", "--quiet", "--json")
+        self.assertEqual(result.err, "")
+        self.assertEqual(json.loads(result.out)["epochs"], 3)
+
+    def start(self, *arguments):
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        metrics = self.folder / "run/metrics.jsonl"
+        while not (metrics.exists() and metrics.stat().st_size > 0):
+            self.assertLess(time.monotonic(), deadline, "training did not begin")
+            self.assertIsNone(process.poll(), process.stderr.read() if process.poll() is not None else "")
+            time.sleep(0.01)
+        return process
+
+    def test_a_signal_saves_and_ends(self):
+        self.write("a.toml", LONG)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                process = self.start("train", "a.toml", "--out", "run", "--overwrite", "--quiet")
+                process.send_signal(number)
+                out, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 10, err)
+                self.assertIn(b"stopped by a signal at epoch", err)
+                self.assertEqual(out, b"")
+                self.succeed("eval", "run/model.safetensors")
+
+    def test_a_directory_in_use(self):
+        self.write("a.toml", LONG)
+        self.start("train", "a.toml", "--out", "run", "--quiet")
+        self.refuse(6, "run: another run is writing here", "train", "a.toml", "--out", "run", "--overwrite")
+
+    def test_a_kill_leaves_whole_files(self):
+        self.write("a.toml", LONG)
+        process = self.start("train", "a.toml", "--out", "run", "--quiet")
+        deadline = time.monotonic() + 60
+        while not (self.folder / "run/model.safetensors").exists():
+            self.assertLess(time.monotonic(), deadline, "no model was written on the way")
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        self.lines("run/metrics.jsonl")
+        self.succeed("eval", "run/model.safetensors")
+
+
+class NoRoom(ProgramTest):
+    def test_a_limit_on_file_sizes(self):
+        self.write("a.toml", MOONS.replace("2-3-1", "2-300-300-1"))
+        result = self.run_program("train", "a.toml", "--out", "run", preexec_fn=limit_file_size)
+        self.assertEqual(result.code, 5, result)
+        self.assertIn("lockstep: ", result.err)
+        self.assertIn("File too large", result.err)
+        left = {path.name for path in (self.folder / "run").iterdir()}
+        self.assertEqual(left - {"config.toml", "metrics.jsonl", "timings.jsonl"}, set(), "a half-written model")
+
+    def test_an_out_that_cannot_be_made(self):
+        self.write("a.toml", MOONS)
+        self.refuse(5, "a.toml/run", "train", "a.toml", "--out", "a.toml/run")
+        self.refuse(5, "/proc/lockstep", "train", "a.toml", "--out", "/proc/lockstep")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_a_folder_without_permission(self):
+        self.write("a.toml", MOONS)
+        (self.folder / "locked").mkdir(mode=0o555)
+        self.refuse(5, "Permission denied", "train", "a.toml", "--out", "locked/run")
+        self.refuse(5, "Permission denied", "train", "a.toml", "--out", "locked")
+
+    def test_memory_that_is_not_there(self):
+        self.write("a.toml", MOONS.replace("2-3-1", "2-1000000-1000000-1"))
+        self.refuse(5, "memory", "train", "a.toml", "--out", "run")
+
+
+def limit_file_size():
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+
+if __name__ == "__main__":
+    main()
