@@ -29,7 +29,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 PRIVATE_LIBRARIES = ("toml++/", "nlohmann/", "CLI/", "CLI11")
 CODE = {".cpp", ".hpp", ".cu", ".cl", ".py", ".cmake", ".sh"}
 WALL = 600
-MACHINE_PATH = re.compile(r"(?<![\w.~$}])/(?:work|farm|root|home|Users)/")
+MACHINE_PATH = re.compile(r"(?<![\w.~$}])/(?:(?:work|farm|root)/|(?:home|Users)/\w)")
 
 
 def area_of(path):
@@ -164,7 +164,7 @@ class PlantedViolations(unittest.TestCase):
         self.assertEqual(len(self.findings(long_files, {"a.cpp": "\n" * (WALL + 1)})), 1)
 
     def test_machine_path(self):
-        self.assertEqual(self.findings(machine_paths, {"a.md": "~/home/x, build/work/, /usr/share"}), [])
+        self.assertEqual(self.findings(machine_paths, {"a.md": "~/home/x, build/work/, /usr/share, root + '/home/.cache'"}), [])
         self.assertEqual(len(self.findings(machine_paths, {"a.md": "see /home/me/x"})), 1)
 
 
