@@ -68,6 +68,8 @@ ConstMatrix<T> Sequence<T>::forward(const Pass<T>& pass, ConstMatrix<T> x, Seque
 template <class T>
 void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy,
                            Matrix<T> dx) const {
+  if (layers_.empty() && dx.data != nullptr)
+    for (std::int64_t r = 0; r < dy.rows; ++r) std::copy_n(dy.row(r), dy.cols, dx.row(r));
   const std::size_t last_needed = dx.data != nullptr ? 0 : first_trained();
   std::size_t spare = 0;  // the gradient buffer that dy does not lie in
   for (std::size_t i = layers_.size(); i-- > last_needed;) {
