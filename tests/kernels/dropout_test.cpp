@@ -37,6 +37,16 @@ TYPED_TEST(DropoutKernel, KeepsByTheWordsOfTheSample) {
   }
 }
 
+TYPED_TEST(DropoutKernel, AWordEqualToTheThresholdIsKept) {
+  using T = TypeParam;
+  RandomKey key = kKey;
+  key.sample = 7;
+  const std::uint32_t word = random_block(key, 0)[2];
+  const TestMatrix<T> x(3, 1, 1);
+  EXPECT_NE(apply(x, {7}, double(word) / 4294967296.0)(2, 0), T(0));
+  EXPECT_EQ(apply(x, {7}, (double(word) + 1) / 4294967296.0)(2, 0), T(0));
+}
+
 TYPED_TEST(DropoutKernel, MaskDoesNotDependOnTheColumn) {
   using T = TypeParam;
   TestMatrix<T> x(20, 4);

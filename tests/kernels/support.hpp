@@ -144,8 +144,7 @@ inline constexpr double kGradientTolerance = 1e-8;
 
 /// df/dx by central differences of fourth order: the method's error is of order h^4, rounding's of order 1e-16 / h.
 template <class F>
-double difference_quotient(double& x, const F& f) {
-  constexpr double h = 1.0 / 4096;
+double difference_quotient(double& x, const F& f, double h = 0x1p-12) {
   const double start = x;
   const auto at = [&](double shift) {
     x = start + shift;
