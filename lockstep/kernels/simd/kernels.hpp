@@ -20,4 +20,45 @@ void linear_backward_data(const LinearBackwardData<T>&, KernelContext&);
 template <class T>
 void linear_backward_weights(const LinearBackwardWeights<T>&, KernelContext&);
 
+template <class T>
+void max_pool2d_forward(const MaxPool2dForward<T>&, KernelContext&);
+template <class T>
+void max_pool2d_backward(const MaxPool2dBackward<T>&, KernelContext&);
+template <class T>
+void avg_pool2d_forward(const AvgPool2dForward<T>&, KernelContext&);
+template <class T>
+void avg_pool2d_backward(const AvgPool2dBackward<T>&, KernelContext&);
+template <class T>
+void activation_forward(const ActivationForward<T>&, KernelContext&);
+template <class T>
+void activation_backward(const ActivationBackward<T>&, KernelContext&);
+template <class T>
+void softmax_forward(const SoftmaxForward<T>&, KernelContext&);
+template <class T>
+void softmax_backward(const SoftmaxBackward<T>&, KernelContext&);
+template <class T>
+void batch_norm_forward(const BatchNormForward<T>&, KernelContext&);
+template <class T>
+void batch_norm_backward(const BatchNormBackward<T>&, KernelContext&);
+template <class T>
+void batch_norm_inference(const BatchNormInference<T>&, KernelContext&);
+template <class T>
+void dropout_apply(const DropoutApply<T>&, KernelContext&);
+template <class T>
+void add(const Add<T>&, KernelContext&);
+template <class T>
+void loss_gradient(const LossGradient<T>&, KernelContext&);
+template <class T>
+void add_l2(const AddL2<T>&, KernelContext&);
+template <class T>
+void scale_gradient(const ScaleGradient<T>&, KernelContext&);
+template <class T>
+void sgd_step(const SgdStep<T>&, KernelContext&);
+template <class T>
+void adam_step(const AdamStep<T>&, KernelContext&);
+template <class T>
+void rmsprop_step(const RmspropStep<T>&, KernelContext&);
+template <class T>
+void square_sums(const SquareSums<T>&, KernelContext&);
+
 }  // namespace lockstep::LOCKSTEP_SIMD

@@ -110,10 +110,11 @@ LOCKSTEP_INLINE Vec<T> sqrt(Vec<T> a) {
   constexpr bool kFloat = sizeof(T) == 4;
   using Native [[maybe_unused]] = typename Vec<T>::Native;
 #if defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
+  // The zero-masked forms with every lane chosen: GCC's plain ones warn of the undefined lanes they never use.
   if constexpr (kFloat)
-    return {(Native)_mm512_sqrt_ps((__m512)a.v)};
+    return {(Native)_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), (__m512)a.v)};
   else
-    return {(Native)_mm512_sqrt_pd((__m512d)a.v)};
+    return {(Native)_mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), (__m512d)a.v)};
 #elif defined(__AVX__) && LOCKSTEP_SIMD_BYTES == 32
   if constexpr (kFloat)
     return {(Native)_mm256_sqrt_ps((__m256)a.v)};

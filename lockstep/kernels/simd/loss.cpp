@@ -1,0 +1,117 @@
+// Losses: a vector of samples at a time goes down the outputs, so every sum is the naive chain. Limit: the polynomials
+// of exp and log; one exponential per output, where naive takes two, since dz keeps them until their sum is known.
+
+#include "lockstep/kernels/loss.hpp"
+
+#include "lockstep/kernels/simd/ops.hpp"
+
+namespace lockstep::LOCKSTEP_SIMD {
+
+namespace {
+
+/// The targets of the samples in one vector.
+template <class T, class End>
+class Targets {
+ public:
+  LOCKSTEP_INLINE Targets(const LossGradient<T>& a, std::int64_t column, std::int64_t count, const End& end)
+      : values_(a.targets.values), column_(column), end_(end), by_label_(a.targets.labels != nullptr) {
+    if (!by_label_) return;
+    Word labels[Vec<T>::kWidth] = {};
+    T numbers[Vec<T>::kWidth] = {};
+    for (std::int64_t i = 0; i < count; ++i) {
+      labels[i] = static_cast<Word>(a.targets.labels[column + i]);
+      numbers[i] = static_cast<T>(a.targets.labels[column + i]);
+    }
+    __builtin_memcpy(&labels_, labels, sizeof(labels_));
+    single_ = a.z.rows == 1;
+    number_ = load(numbers);
+  }
+
+  /// The samples whose label is k.
+  LOCKSTEP_INLINE Mask<T> labelled(std::int64_t k) const {
+    return {(Bits)(labels_ == math::Ops<Vec<T>>::set_bits(static_cast<Word>(k)))};
+  }
+  /// Target k: the value, or the label's one-hot entry (the label itself for a single output).
+  LOCKSTEP_INLINE Vec<T> operator[](std::int64_t k) const {
+    if (!by_label_) return load(values_.row(k) + column_, end_);
+    return single_ ? number_ : keep(labelled(k), broadcast(T(1)));
+  }
+
+ private:
+  using Bits = typename Vec<T>::Bits;
+  using Word = typename Vec<T>::Word;
+
+  ConstMatrix<T> values_;
+  std::int64_t column_;
+  End end_;
+  bool by_label_, single_ = false;
+  Bits labels_{};
+  Vec<T> number_{};
+};
+
+template <class T, class End>
+LOCKSTEP_INLINE void softmax_cross_entropy(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
+                                           const End& end) {
+  const Vec<T> largest = column_max(a.z, c, end), one = broadcast(T(1)), scale = broadcast(a.scale);
+  Vec<T> sum = zero<T>(), chosen = zero<T>();
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> below = load(a.z.row(k) + c, end) - largest, e = math::exp(below);
+    sum = sum + e;
+    chosen = select(targets.labelled(k), below, chosen);
+    if (a.dz.data != nullptr) store(a.dz.row(k) + c, e, end);
+  }
+  store(a.loss + c, math::log(sum) - chosen, end);
+  if (a.dz.data == nullptr) return;
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> p = load(a.dz.row(k) + c, end) / sum;
+    store(a.dz.row(k) + c, scale * select(targets.labelled(k), p - one, p), end);
+  }
+}
+
+template <class T, class End>
+LOCKSTEP_INLINE void binary_cross_entropy(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
+                                          const End& end) {
+  const Vec<T> none = zero<T>(), scale = broadcast(a.scale);
+  Vec<T> sum = none;
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> z = load(a.z.row(k) + c, end), t = targets[k];
+    const Vec<T> positive = larger(z, none), magnitude = select(z < none, -z, z);
+    sum = sum + (fma(-z, t, positive) + math::log1p(math::exp(-magnitude)));
+    if (a.dz.data != nullptr) store(a.dz.row(k) + c, scale * (math::sigmoid(z) - t), end);
+  }
+  store(a.loss + c, sum, end);
+}
+
+template <class T, class End>
+LOCKSTEP_INLINE void squared_error(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
+                                   const End& end) {
+  const Vec<T> half = broadcast(T(0.5)), scale = broadcast(a.scale);
+  Vec<T> sum = zero<T>();
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> difference = load(a.z.row(k) + c, end) - targets[k];
+    sum = fma(half * difference, difference, sum);
+    if (a.dz.data != nullptr) store(a.dz.row(k) + c, scale * difference, end);
+  }
+  store(a.loss + c, sum, end);
+}
+
+}  // namespace
+
+template <class T>
+void loss_gradient(const LossGradient<T>& a, KernelContext&) {
+  for_vectors<T>(0, a.z.cols, [&](std::int64_t c, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+    const Targets<T, std::remove_cvref_t<decltype(end)>> targets(a, c, least(Vec<T>::kWidth, a.z.cols - c), end);
+    switch (a.kind) {
+      case Loss::cross_entropy:
+        return softmax_cross_entropy(a, c, targets, end);
+      case Loss::binary_cross_entropy:
+        return binary_cross_entropy(a, c, targets, end);
+      case Loss::squared_error:
+        return squared_error(a, c, targets, end);
+    }
+  });
+}
+
+LOCKSTEP_SIMD_INSTANTIATE(loss_gradient, LossGradient)
+
+}  // namespace lockstep::LOCKSTEP_SIMD
