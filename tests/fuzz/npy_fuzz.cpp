@@ -1,0 +1,13 @@
+// Any bytes as a .npy file: refused, or an array that survives being written and read again.
+
+#include "lockstep/data/npy.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lockstep;
+  return read_or_refuse(data, size, [](std::span<const std::byte> bytes) {
+    const Array array = parse_npy(bytes, "fuzz.npy");
+    check_array(array);
+    check_same(parse_npy(write_npy(array), "again.npy"), array);
+  });
+}

@@ -1,0 +1,18 @@
+// Any bytes as a PNG image: refused, or an image of the shape its header promises, in every colour.
+
+#include "lockstep/data/png.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lockstep;
+  return read_or_refuse(data, size, [](std::span<const std::byte> bytes) {
+    const ImageShape shape = parse_png_shape(bytes, "fuzz.png");
+    // Decoding a huge image is correct and slow; the fuzzer has better things to do.
+    if (shape.elements() > 1 << 20) return;
+    const Array image = parse_png(bytes, "fuzz.png");
+    check_array(image);
+    if (image.elements() != shape.elements()) std::abort();
+    check_array(parse_png(bytes, "fuzz.png", PngColour::grey));
+    check_array(parse_png(bytes, "fuzz.png", PngColour::rgb));
+  });
+}
