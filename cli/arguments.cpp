@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/bench.hpp"
 #include "cli/eval.hpp"
 #include "cli/export.hpp"
 #include "cli/inspect.hpp"
@@ -32,6 +33,7 @@ constexpr const char* kExamples = R"(Examples:
   lockstep predict runs/small/model.safetensors --rows 0-4
   lockstep inspect runs/small/model.safetensors
   lockstep export runs/small/model.safetensors small.onnx
+  lockstep bench lenet5
 
 Exit codes: 0 done, 1 a fault of Lockstep, 2 command line or configuration, 3 input data, 4 model unusable,
 5 out of disk, memory or a limit, 6 run directory in use, 8 diverged, 10 stopped by a signal and saved.)";
@@ -39,12 +41,13 @@ Exit codes: 0 done, 1 a fault of Lockstep, 2 command line or configuration, 3 in
 /// What the options of all commands write into.
 struct Values {
   ConsoleOptions console{};
-  std::string backend = "naive";
+  std::string backend = "simd";
   TrainArguments train{};
   EvalArguments eval{};
   PredictArguments predict{};
   InspectArguments inspect{};
   ExportArguments exporting{};
+  BenchArguments bench{};
 };
 
 Backend backend_of(const std::string& name) {
@@ -83,6 +86,10 @@ void add_threads(CLI::App* command, int& threads) {
       ->check(CLI::Range(1, 4096));
 }
 
+void add_verbose(CLI::App* command, bool& verbose) {
+  command->add_flag("--verbose", verbose, "Say on stderr which kernels compute and on which processors");
+}
+
 void add_data(CLI::App* command, DataArguments& data) {
   command
       ->add_option("--data", data.data,
@@ -102,12 +109,15 @@ void add_train(CLI::App& app, Values& values) {
   lockstep train my.toml --out runs/try --overwrite --json --quiet
 
 The run directory holds config.toml (everything resolved: training it again gives the same weights),
-metrics.jsonl, timings.jsonl and model.safetensors.)");
+metrics.jsonl, timings.jsonl and model.safetensors; with --profile also profile.json and trace.json.)");
   TrainArguments& train = values.train;
   command->add_option("config", train.config, "The configuration")->option_text("CONFIG.toml")->required();
   add_set(command, train.set);
   add_backend(command, values);
   add_threads(command, train.threads);
+  add_verbose(command, train.verbose);
+  command->add_flag("--profile", train.profile,
+                    "Tell where the time went: a table, profile.json, and trace.json for ui.perfetto.dev");
   command->add_option("-o,--out", train.out, "The run directory; default: runs/<config>-<n>")->option_text("DIR");
   command->add_flag("--overwrite", train.overwrite, "Replace an earlier run in --out");
 }
@@ -121,6 +131,7 @@ void add_eval(CLI::App& app, Values& values) {
   add_data(command, values.eval.data);
   add_backend(command, values);
   add_threads(command, values.eval.threads);
+  add_verbose(command, values.eval.verbose);
 }
 
 void add_predict(CLI::App& app, Values& values) {
@@ -174,6 +185,27 @@ void add_export(CLI::App& app, Values& values) {
   command->add_flag("--overwrite", values.exporting.overwrite, "Replace OUT where it exists");
 }
 
+void add_bench(CLI::App& app, Values& values) {
+  CLI::App* command =
+      add_command(app, values, "bench", "Measure this machine, and every kernel of the example networks", R"(Examples:
+  lockstep bench                            all of it, one to two minutes
+  lockstep bench machine                    the machine only: multiply-adds, memory, OpenBLAS
+  lockstep bench lenet5 --quick             one network: mlp, mlp-wide, lenet5, bn-cnn, digits, image
+  lockstep bench conv2d --backend naive     one kind of kernel, one backend)");
+  BenchArguments& bench = values.bench;
+  command->add_option("name", bench.name, "A network, or a part of a kernel's name; default: everything")
+      ->option_text("NAME");
+  command
+      ->add_option("--backend", bench.backends,
+                   fmt::format("Only these kernels; may be repeated: {}", fmt::join(backend_names(), ", ")))
+      ->option_text("NAME")
+      ->allow_extra_args(false);
+  command->add_option("--threads", bench.threads, "Of the machine's second column; default: all cores")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--quick", bench.quick, "Shorter measurements: a first impression");
+}
+
 /// The first argument is the command unless it is an option.
 void check_command(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> names;
@@ -216,6 +248,8 @@ Request dispatch(const CLI::App& app, const std::shared_ptr<Values>& values) {
     request.run = [values](Console& console) { run_predict(values->predict, console); };
   } else if (command == "inspect") {
     request.run = [values](Console& console) { run_inspect(values->inspect, console); };
+  } else if (command == "bench") {
+    request.run = [values](Console& console) { run_bench(values->bench, console); };
   } else {
     request.run = [values](Console& console) { run_export(values->exporting, console); };
   }
@@ -235,6 +269,7 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_predict(app, *values);
   add_inspect(app, *values);
   add_export(app, *values);
+  add_bench(app, *values);
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {
     return app.get_subcommands().empty() ? app : *app.get_subcommands().front();

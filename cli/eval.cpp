@@ -8,6 +8,7 @@
 #include "cli/outputs.hpp"
 #include "cli/scores.hpp"
 #include "cli/text_table.hpp"
+#include "cli/verbose.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 
@@ -44,6 +45,10 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
   const Trainer trainer(model.network,
                         {.loss = *model.info.loss, .backend = arguments.backend, .threads = arguments.threads});
+  if (arguments.verbose)
+    for (const std::string& line :
+         verbose_lines(arguments.backend, model.network.precision(), trainer.options().threads))
+      console.note(line);
   const Scores scores = trainer.evaluate(*data.samples);
   const std::string loss = loss_names()[static_cast<std::size_t>(*model.info.loss)];
   // With one output there are two classes; a model may have more outputs than the data has classes.

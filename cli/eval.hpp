@@ -12,8 +12,9 @@ namespace lockstep::cli {
 struct EvalArguments {
   std::string model;
   DataArguments data{};
-  Backend backend = Backend::naive;
-  int threads = 0;  // 0: the trainer's choice
+  Backend backend = Backend::simd;
+  int threads = 0;       // 0: the trainer's choice
+  bool verbose = false;  // tell which kernels and processors are used
 };
 
 /// Prints loss, accuracy and, for up to 30 classes, the confusion matrix.

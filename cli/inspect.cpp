@@ -59,7 +59,7 @@ Inspection inspect_model(const std::string& path) {
   const Model model = load_model(path);
   const std::string hash = weight_hash(model.network.values());
   TextTable facts("ll");
-  facts.row({"model", input_line(model.network)});
+  facts.row({"network", input_line(model.network)});
   Json json = {{"format", "model"}};
   json.update(network_json(model.network));
   if (model.info.loss) {
@@ -77,7 +77,7 @@ Inspection inspect_model(const std::string& path) {
   json["weight_hash"] = hash;
   json["version"] = model.version;
   json["numerics_version"] = model.numerics_version;
-  return {fmt::format("{}\n{}", facts.str(), network_text(model.network)), std::move(json)};
+  return {fmt::format("model\n\n{}\n{}", facts.str(), network_text(model.network)), std::move(json)};
 }
 
 /// A file of weights without a description of a network.
@@ -106,7 +106,8 @@ Inspection inspect_config(const std::string& path, const std::vector<std::string
   Json json = {{"format", "configuration"}};
   json.update(network_json(network));
   json["resolved"] = resolved_toml(config);
-  return {fmt::format("model  {}\n\n{}\n{}", input_line(network), network_text(network), resolved_toml(config)),
+  return {fmt::format("configuration\n\nnetwork  {}\n\n{}\n{}", input_line(network), network_text(network),
+                      resolved_toml(config)),
           std::move(json)};
 }
 

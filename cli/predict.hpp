@@ -19,7 +19,7 @@ struct PredictArguments {
   std::string rows{};    // empty: the first ten
   std::int64_t top = 3;  // classes shown per sample
   PictureOptions picture{};
-  Backend backend = Backend::naive;
+  Backend backend = Backend::simd;
 };
 
 /// Prints the most likely classes with their probabilities, or the outputs of a model of plain numbers.

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFiles[] = {kConfigFile, kMetricsFile, kTimingsFile, kModelFile};
+constexpr const char* kFiles[] = {kConfigFile, kMetricsFile, kTimingsFile, kModelFile, kProfileFile, kTraceFile};
 constexpr int kMaxRuns = 1'000'000;
 
 /// What made a filesystem call fail, as fail_system words it.

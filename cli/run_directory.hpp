@@ -1,5 +1,6 @@
 #pragma once
-// The folder that a run writes: config.toml, metrics.jsonl, timings.jsonl, model.safetensors.
+// The folder that a run writes: config.toml, metrics.jsonl, timings.jsonl, model.safetensors, and with --profile also
+// profile.json and trace.json.
 
 #include <filesystem>
 #include <string>
@@ -11,6 +12,8 @@ inline constexpr const char* kConfigFile = "config.toml";
 inline constexpr const char* kMetricsFile = "metrics.jsonl";
 inline constexpr const char* kTimingsFile = "timings.jsonl";
 inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kProfileFile = "profile.json";
+inline constexpr const char* kTraceFile = "trace.json";
 
 struct RunDirectoryOptions {
   std::string path{};      // empty: runs/<name>-<n>, with the first n that is free

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "cli/model_data.hpp"
+#include "cli/profile.hpp"
 #include "cli/progress.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/scores.hpp"
 #include "cli/text_table.hpp"
+#include "cli/verbose.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -75,8 +77,14 @@ class TrainRun {
     write_file_atomically(directory.file(kConfigFile), resolved_toml(config_));
     LineFile metrics(directory.file(kMetricsFile)), timings(directory.file(kTimingsFile));
     console_.note(fmt::format("writing to {}", one_line(directory.path().string())));
+    if (arguments_.verbose)
+      for (const std::string& line :
+           verbose_lines(config_.train.backend, network_.precision(), trainer.options().threads))
+        console_.note(line);
+    if (arguments_.profile) profile_.emplace(network_, trainer.options(), data_, console_);
     fit(trainer, directory, metrics, timings);
     save_model(directory.file(kModelFile), network_, info_);
+    if (profile_) profile_->write(directory);
     if (data_.test) {
       test_ = trainer.evaluate(*data_.test);
       metrics.append(Json{{"test", scores_json(*test_)}, {"weight_hash", weight_hash(network_.values())}}.dump());
@@ -122,9 +130,11 @@ class TrainRun {
       saved = Clock::now();
     };
     try {
-      trainer.fit(
-          *data_.train,
-          {.epochs = config_.epochs, .validation = data_.validation.get(), .on_step = on_step, .on_epoch = on_epoch});
+      trainer.fit(*data_.train, {.epochs = config_.epochs,
+                                 .validation = data_.validation.get(),
+                                 .on_step = on_step,
+                                 .on_epoch = on_epoch,
+                                 .profile = profile_ ? &profile_->spans() : nullptr});
     } catch (const Interrupted& at) {
       save_model(directory.file(kModelFile), network_, info_);
       throw Error(ExitCode::preempted,
@@ -154,7 +164,9 @@ class TrainRun {
                                       with_commas(network_.trainable_count()), to_string(network_.precision()))});
     for (const char* name : {kModelFile, kMetricsFile, kTimingsFile, kConfigFile})
       facts.row({name == kModelFile ? "files" : "", one_line(directory.file(name).string())});
-    return fmt::format("{}\n{}", scores.str(), facts.str());
+    if (!profile_) return fmt::format("{}\n{}", scores.str(), facts.str());
+    for (const char* name : {kProfileFile, kTraceFile}) facts.row({"", one_line(directory.file(name).string())});
+    return fmt::format("{}\n{}\n{}", scores.str(), facts.str(), profile_->text());
   }
 
   std::string json(const RunDirectory& directory) const {
@@ -167,6 +179,7 @@ class TrainRun {
     json["seconds"] = seconds_;
     json["samples_per_second"] = rate();
     json["directory"] = directory.path().string();
+    if (profile_) json["profile"] = profile_->json();
     return fmt::format("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   }
 
@@ -178,6 +191,7 @@ class TrainRun {
   ModelInfo info_{};
   std::optional<EpochReport> last_{};
   std::optional<Scores> test_{};
+  std::optional<RunProfile> profile_{};
   double seconds_ = 0;
 };
 

@@ -12,10 +12,12 @@ namespace lockstep::cli {
 struct TrainArguments {
   std::string config;
   std::vector<std::string> set{};  // section.key=value
-  Backend backend = Backend::naive;
+  Backend backend = Backend::simd;
   int threads = 0;    // 0: the trainer's choice
   std::string out{};  // empty: runs/<config>-<n>
   bool overwrite = false;
+  bool profile = false;  // tell where the time went
+  bool verbose = false;  // tell which kernels and processors are used
 };
 
 /// Trains the network of the configuration and writes the run directory. A signal (SIGINT, SIGTERM) ends it after the

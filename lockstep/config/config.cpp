@@ -8,6 +8,7 @@
 #include "lockstep/config/sections.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/config/toml.hpp"
+#include "lockstep/config/toml_guard.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 

@@ -8,8 +8,6 @@
 
 namespace lockstep {
 
-inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
-
 /// The table of a document. `name` (of the file) begins every message: "moons.toml:12: ...". Error(usage) where the
 /// text is no TOML.
 Value parse_toml(std::string_view text, std::string_view name);

@@ -1,17 +1,24 @@
 #include "lockstep/kernels/backend.hpp"
 
+#include "lockstep/core/error.hpp"
 #include "lockstep/kernels/naive/table.hpp"
+#include "lockstep/kernels/simd/table.hpp"
 
 namespace lockstep {
 
 const std::vector<std::string>& backend_names() {
-  static const std::vector<std::string> names = {"naive", "naive-o0"};
+  static const std::vector<std::string> names = {"simd", "naive", "naive-o0"};
   return names;
 }
 
 template <class T>
 KernelTable<T> make_table(Backend backend) {
-  return backend == Backend::naive_o0 ? make_naive_o0_table<T>() : make_naive_table<T>();
+  switch (backend) {
+    case Backend::simd: return make_simd_table<T>();
+    case Backend::naive: return make_naive_table<T>();
+    case Backend::naive_o0: return make_naive_o0_table<T>();
+  }
+  throw Error(ExitCode::bug, "unknown backend");
 }
 
 template KernelTable<float> make_table<float>(Backend);

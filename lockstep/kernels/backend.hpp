@@ -8,9 +8,9 @@
 
 namespace lockstep {
 
-enum class Backend { naive, naive_o0 };
+enum class Backend { simd, naive, naive_o0 };
 
-/// "naive", "naive-o0": in the order of Backend.
+/// "simd", "naive", "naive-o0": in the order of Backend.
 const std::vector<std::string>& backend_names();
 
 template <class T>

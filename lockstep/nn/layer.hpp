@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lockstep/kernels/table.hpp"
+#include "lockstep/lab/recorder.hpp"
 #include "lockstep/nn/plan.hpp"
 
 namespace lockstep {
@@ -26,6 +27,7 @@ struct Pass {
   std::span<const std::int64_t> sample_ids{};  // one per column; used in training only
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
+  Recorder* recorder = nullptr;  // where the time goes; null: nobody asks
 };
 
 template <class T>
@@ -75,6 +77,9 @@ class Layer {
   virtual Cost forward_cost(std::int64_t samples) const = 0;
   /// With or without the data gradient.
   virtual Cost backward_cost(std::int64_t samples, bool data) const = 0;
+  /// Without the layers inside this one, which have spans of their own.
+  virtual Cost own_forward_cost(std::int64_t samples) const { return forward_cost(samples); }
+  virtual Cost own_backward_cost(std::int64_t samples, bool data) const { return backward_cost(samples, data); }
 
  private:
   LayerPlan plan_;

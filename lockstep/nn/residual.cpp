@@ -32,6 +32,7 @@ class ResidualLayer : public Layer<T> {
     T* const space = memory.saved.data();
     const Matrix<T> copy{space, dy.rows, dy.cols, dy.stride};
     for (std::int64_t r = 0; r < dy.rows; ++r) std::copy_n(dy.row(r), dy.cols, copy.row(r));
+    if (pass.recorder != nullptr) pass.recorder->close(backward_section(this->plan().id));
     body_.backward(pass, x, memory.inner[0], copy, dx);
     if (shortcut_.empty()) {
       if (dx.data != nullptr) pass.kernels.add({.a = dx, .b = dy, .y = dx}, pass.context);
@@ -55,6 +56,9 @@ class ResidualLayer : public Layer<T> {
     return body_.backward_cost(samples, data) + shortcut_.backward_cost(samples, data) +
            (data ? sum_cost(samples) : Cost{});
   }
+
+  Cost own_forward_cost(std::int64_t samples) const override { return sum_cost(samples); }
+  Cost own_backward_cost(std::int64_t samples, bool data) const override { return data ? sum_cost(samples) : Cost{}; }
 
  private:
   Cost sum_cost(std::int64_t samples) const { return add_cost(this->plan().out.elements(), samples, sizeof(T)); }

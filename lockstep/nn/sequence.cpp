@@ -60,6 +60,10 @@ ConstMatrix<T> Sequence<T>::forward(const Pass<T>& pass, ConstMatrix<T> x, Seque
     const std::int64_t rows = layers_[i]->plan().out.elements();
     own.y = runs_in_place(i) ? memory.layers[i - 1].y : view(own.storage, rows, x.cols);
     layers_[i]->forward(pass, x, own);
+    if (pass.recorder != nullptr) {
+      const Cost cost = layers_[i]->own_forward_cost(x.cols);
+      pass.recorder->close(forward_section(layers_[i]->plan().id), cost.flops, cost.bytes);
+    }
     x = own.y;
   }
   return x;
@@ -83,6 +87,10 @@ void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory
       gradient = dx;
     }
     layers_[i]->backward(pass, input, memory.layers[i], dy, gradient);
+    if (pass.recorder != nullptr) {
+      const Cost cost = layers_[i]->own_backward_cost(dy.cols, gradient.data != nullptr);
+      pass.recorder->close(backward_section(layers_[i]->plan().id), cost.flops, cost.bytes);
+    }
     dy = gradient;
   }
 }

@@ -33,6 +33,7 @@ class SlotSums {
   void push(int level, std::int64_t index, const KernelTable<T>& kernels, KernelContext& context);
   /// The complete subtrees, left to right.
   std::span<SlotNode<T>> nodes() { return std::span(nodes_).first(depth_); }
+  std::int64_t node_count() const { return static_cast<std::int64_t>(depth_); }
 
  private:
   std::int64_t size_;

@@ -26,7 +26,23 @@ void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
     sum.*phase += share * (part.*phase);
 }
 
+/// The sections of a profile: "3 conv2d" for each layer, at the places that forward_section and backward_section give.
+std::vector<SectionName> sections_of(const Network& network) {
+  std::vector<std::string> layers;
+  for_each_layer(network.plans(), [&](const LayerPlan& plan) {
+    layers.push_back(fmt::format("{} {}", plan.path, layer_type(plan.spec)));
+  });
+  return section_names(layers);
+}
+
 }  // namespace
+
+std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, std::int64_t elements, std::size_t scalar) {
+  const std::int64_t samples = padded(std::max<std::int64_t>(batch / slots, 1));
+  const std::int64_t bytes = samples * elements * static_cast<std::int64_t>(scalar);
+  const auto fitting = static_cast<std::uint64_t>(std::max<std::int64_t>(kChunkBytes / bytes, 1));
+  return std::min(slots, static_cast<std::int64_t>(std::bit_floor(fitting)));
+}
 
 template <class T>
 Engine<T>::Engine(Network& network, const TrainOptions& options)
@@ -43,13 +59,11 @@ Engine<T>::Engine(Network& network, const TrainOptions& options)
 /// Slots and chunks for the batches of this data.
 template <class T>
 void Engine<T>::prepare(const Dataset& data) {
+  profile_ = nullptr;  // only fit takes one
   check_data(network_, options_.loss, data);
   const std::int64_t batch = options_.batch > 0 ? options_.batch : data.size();
   slots_ = options_.slots > 0 ? options_.slots : auto_slots(batch);
-  const std::int64_t samples = padded(std::max<std::int64_t>(batch / slots_, 1));
-  const std::int64_t bytes = samples * body_.activation_elements() * static_cast<std::int64_t>(sizeof(T));
-  const auto fitting = static_cast<std::uint64_t>(std::max<std::int64_t>(kChunkBytes / bytes, 1));
-  slots_per_chunk_ = static_cast<std::int64_t>(std::bit_floor(fitting));
+  slots_per_chunk_ = slots_per_chunk(batch, slots_, body_.activation_elements(), sizeof(T));
   scores_.loss.resize(static_cast<std::size_t>(slots_));
   scores_.correct.resize(static_cast<std::size_t>(slots_));
   squares_.resize(static_cast<std::size_t>((network_.trainable_count() + kSquareBlock - 1) / kSquareBlock));
@@ -83,13 +97,24 @@ void Engine<T>::run_slots(const Member& member, const Batch& batch) {
            .scale = scale,
            .gradients = gradients,
            .seed = options_.seed,
-           .epoch = static_cast<std::uint32_t>(epoch_)},
+           .epoch = static_cast<std::uint32_t>(epoch_),
+           .recorder = profile_ == nullptr ? nullptr : &profile_->recorder(member.index)},
           scores_, static_cast<std::size_t>(slot), own.times);
     }
     Lap lap;
+    const std::int64_t before = own.sums.node_count();
     own.sums.push(std::countr_zero(static_cast<std::uint64_t>(run)), slot / run, kernels_, own.worker.context());
     lap(own.times.reduce);
+    const auto additions = double(before + 1 - own.sums.node_count());
+    close(member, kReduceSection, additions * add_cost(network_.parameter_count(), 1, sizeof(T)));
   }
+}
+
+template <class T>
+std::int64_t Engine<T>::node_count() const {
+  std::int64_t count = 0;
+  for (const auto& each : seats_) count += each->sums.node_count();
+  return count;
 }
 
 /// The gradient summed over all slots, elements [first, last); only after the first barrier.
@@ -121,11 +146,14 @@ void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
     body_.update_statistics(parameters, gradient, static_cast<std::int64_t>(batch.ids.size()));
   }
   lap(own.times.reduce);
+  close(member, kReduceSection, double(node_count() - 1) * add_cost(last - first, 1, sizeof(T)));
   update_.add_l2(options_.l2, parameters, gradient, first, last, kernels_, context);
   if (options_.clip_norm > 0) {
     kernels_.square_sums({.count = last - first, .x = gradient + first, .partial = squares_.data() + first_block},
                          context);
+    close(member, kUpdateSection);
     member.barrier.wait();
+    close(member, kWaitSection);
     const double norm = std::sqrt(block_tree(squares_));
     if (norm > options_.clip_norm)
       kernels_.scale_gradient({.count = last - first, .factor = T(options_.clip_norm / norm), .g = gradient + first},
@@ -133,6 +161,7 @@ void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
   }
   update_.step(batch.rate, batch.step, parameters, gradient, first, last, kernels_, context);
   lap(own.times.update);
+  close(member, kUpdateSection, optimizer_cost(last - first, state_vectors(options_.optimizer), sizeof(T)));
 }
 
 template <class T>
@@ -141,10 +170,12 @@ void Engine<T>::train_batch(const Member& member, const Batch& batch) {
   Lap lap;
   member.barrier.wait();
   lap(seat(member).times.wait);
+  close(member, kWaitSection);
   reduce_and_update(member, batch);
   Lap second;
   member.barrier.wait();
   second(seat(member).times.wait);
+  close(member, kWaitSection);
 }
 
 template <class T>
@@ -177,6 +208,10 @@ void Engine<T>::account(const Batch& batch, const Dataset& data, const FitOption
   report_.train.samples += static_cast<std::int64_t>(batch.ids.size());
   report_.train.loss = epoch_loss_ / double(report_.train.samples);
   report_.rate = batch.rate;
+  if (profile_ != nullptr) {
+    ++profile_->steps;
+    profile_->samples += static_cast<std::int64_t>(batch.ids.size());
+  }
   if (data.classes() > 0) *report_.train.correct += batch_scores_.correct;
   if (fit_options.on_step)
     fit_options.on_step({.epoch = epoch_ + 1,
@@ -200,6 +235,7 @@ void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double 
   }
   report_.times.total = seconds;
   report_.times.validation = validation_seconds;
+  if (profile_ != nullptr && report_.validation) profile_->validation_samples += report_.validation->samples;
   if (fit_options.on_epoch) fit_options.on_epoch(report_);
   reports_.push_back(report_);
 }
@@ -209,25 +245,39 @@ void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOp
                           std::int64_t total_epochs) {
   double seconds = 0, validation_seconds = 0;
   Lap lap;
-  if (member.index == 0) begin_epoch(data);
+  if (member.index == 0) {
+    begin_epoch(data);
+    close(member, kShuffleSection);
+  }
   member.barrier.wait();
+  close(member, kWaitSection);
   for (std::int64_t b = 0; b < batches_->count(); ++b) {
     const std::int64_t step = steps_ + b;
     const Batch batch{data, batches_->ids(b), step, rate_at(step, total_epochs * batches_->count())};
     train_batch(member, batch);
-    if (member.index == 0) account(batch, data, fit_options, total_epochs);
+    if (member.index == 0) {
+      account(batch, data, fit_options, total_epochs);
+      close(member, kReportSection);
+    }
   }
   lap(seconds);
   if (fit_options.validation != nullptr) {
     if (member.index == 0) prepare_scores(*fit_options.validation);
     member.barrier.wait();
-    score_blocks(member, *fit_options.validation);
+    close(member, kWaitSection);
+    const std::int64_t scored = score_blocks(member, *fit_options.validation);
+    close(member, kValidationSection, body_.forward_cost(scored));
     member.barrier.wait();
+    close(member, kWaitSection);
     if (member.index == 0) report_.validation = total_scores(*fit_options.validation);
     lap(validation_seconds);
   }
-  if (member.index == 0) end_epoch(fit_options, seconds, validation_seconds);
+  if (member.index == 0) {
+    end_epoch(fit_options, seconds, validation_seconds);
+    close(member, kReportSection);
+  }
   member.barrier.wait();
+  close(member, kWaitSection);
 }
 
 template <class T>
@@ -237,8 +287,14 @@ std::vector<EpochReport> Engine<T>::fit(const Dataset& data, const FitOptions& f
   if (fit_options.validation != nullptr) check_data(network_, options_.loss, *fit_options.validation);
   reports_.clear();
   const std::int64_t first = epoch_, last = epoch_ + fit_options.epochs;
+  profile_ = fit_options.profile;
+  if (profile_ != nullptr) profile_->begin(sections_of(network_), options_.threads);
   run_team(options_.threads, [&](const Member& member) {
+    const auto start = Recorder::Clock::now();
+    if (profile_ != nullptr) profile_->recorder(member.index).start();
     for (std::int64_t epoch = first; epoch < last; ++epoch) run_epoch(member, data, fit_options, last);
+    if (profile_ != nullptr)
+      profile_->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
   });
   return std::move(reports_);
 }
@@ -273,12 +329,13 @@ void Engine<T>::prepare_scores(const Dataset& data) {
   blocks_.correct.resize(blocks);
 }
 
-/// This member's share of an evaluation's blocks.
+/// This member's share of an evaluation's blocks; the number of its samples.
 template <class T>
-void Engine<T>::score_blocks(const Member& member, const Dataset& data) {
+std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) {
   const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
   std::vector<std::int64_t> ids;
   PhaseTimes ignored;
+  std::int64_t scored = 0;
   for (std::int64_t block = member.share(blocks, member.index); block < member.share(blocks, member.index + 1);
        ++block) {
     ids.resize(static_cast<std::size_t>(std::min(kScoreBlock, data.size() - block * kScoreBlock)));
@@ -286,7 +343,9 @@ void Engine<T>::score_blocks(const Member& member, const Dataset& data) {
     const std::int64_t columns[] = {0, static_cast<std::int64_t>(ids.size())};
     seat(member).worker.run({.data = data, .ids = ids, .slots = {columns}, .parameters = network_.data<T>()}, blocks_,
                             static_cast<std::size_t>(block), ignored);
+    scored += static_cast<std::int64_t>(ids.size());
   }
+  return scored;
 }
 
 template <class T>

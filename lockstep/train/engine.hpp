@@ -23,6 +23,11 @@ std::vector<LayerPlan> body_of(const Network& network, Loss loss);
 /// Throws Error(usage) when the data does not fit the network and the loss.
 void check_data(const Network& network, Loss loss, const Dataset& data);
 
+/// How many of a batch's slots go through the network together: a power of two, as many as keep the activations (of
+/// `elements` numbers per sample, Sequence::activation_elements) in cache, at least one. Any choice gives the same
+/// bits.
+std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, std::int64_t elements, std::size_t scalar);
+
 /// The trainer behind its precision.
 class TrainingEngine {
  public:
@@ -78,7 +83,7 @@ class Engine final : public TrainingEngine {
   void run_slots(const Member& member, const Batch& batch);
   void reduce_and_update(const Member& member, const Batch& batch);
   T* reduce(const Member& member, std::int64_t first, std::int64_t last);
-  void score_blocks(const Member& member, const Dataset& data);
+  std::int64_t score_blocks(const Member& member, const Dataset& data);
 
   // By one member, or outside a team.
   void prepare(const Dataset& data);
@@ -88,7 +93,12 @@ class Engine final : public TrainingEngine {
   void end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds);
   Scores total_scores(const Dataset& data) const;
   double rate_at(std::int64_t step, std::int64_t total_steps) const;
+  std::int64_t node_count() const;
   Seat& seat(const Member& member) { return *seats_[static_cast<std::size_t>(member.index)]; }
+  /// Ends a span of this member, where a profile is taken.
+  void close(const Member& member, std::int32_t section, Cost cost = {}) {
+    if (profile_ != nullptr) profile_->recorder(member.index).close(section, cost.flops, cost.bytes);
+  }
 
   Network& network_;
   TrainOptions options_;
@@ -98,6 +108,7 @@ class Engine final : public TrainingEngine {
   std::vector<std::unique_ptr<Seat>> seats_;
   std::int64_t slots_ = 0, slots_per_chunk_ = 1;
   std::int64_t epoch_ = 0, steps_ = 0;  // done
+  Profile* profile_ = nullptr;          // of the present fit
 
   // Shared by the team: each entry has one writer between two barriers.
   SlotScores scores_;            // of the present batch, by slot

@@ -17,6 +17,7 @@
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/loss.hpp"
+#include "lockstep/lab/profile.hpp"
 #include "lockstep/nn/network.hpp"
 #include "lockstep/train/optimizer.hpp"
 
@@ -38,7 +39,7 @@ struct TrainOptions {
   double clip_norm = 0;  // gradients with a larger norm are scaled down to it; 0: never
   bool shuffle = true;
   std::uint64_t seed = 1;  // shuffles and dropout; the network's own seed is for its initial weights
-  Backend backend = Backend::naive;
+  Backend backend = Backend::simd;
   int threads = 0;  // 0: OMP_NUM_THREADS, else as many as this process may use. Changes the time, never the result
 };
 
@@ -82,6 +83,7 @@ struct FitOptions {
   const Dataset* validation = nullptr;
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
+  Profile* profile = nullptr;  // filled with this fit's spans; null: none are taken
 };
 
 class TrainingEngine;
@@ -118,6 +120,6 @@ class Trainer {
 /// Runs the whole network forward in inference mode. Output [samples][outputs], row-major. A network trained with
 /// cross-entropy that ends in a linear layer gives logits.
 std::vector<double> predict(const Network& network, const Dataset& data, std::span<const std::int64_t> ids,
-                            Backend backend = Backend::naive);
+                            Backend backend = Backend::simd);
 
 }  // namespace lockstep

@@ -75,6 +75,8 @@ void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_sl
   chunk.data.gather(chunk.ids, x);
   const LossTargets<T> targets = load_targets(chunk);
   lap(times.load);
+  if (chunk.recorder != nullptr)
+    chunk.recorder->close(kLoadSection, 0, double(sizeof(T)) * double(inputs_) * double(samples));
 
   const Pass<T> pass{.kernels = kernels_,
                      .context = context_,
@@ -84,7 +86,8 @@ void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_sl
                      .slots = chunk.slots,
                      .sample_ids = chunk.ids,
                      .seed = chunk.seed,
-                     .epoch = chunk.epoch};
+                     .epoch = chunk.epoch,
+                     .recorder = chunk.recorder};
   const ConstMatrix<T> z = body_.forward(pass, x, memory_);
   lap(times.forward);
 
@@ -94,6 +97,10 @@ void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_sl
       {.kind = loss_, .scale = chunk.scale, .z = z, .targets = targets, .loss = losses_.data(), .dz = dz}, context_);
   score(chunk, z, scores, first_slot);
   lap(times.loss);
+  if (chunk.recorder != nullptr) {
+    const Cost cost = loss_cost(outputs_, samples, sizeof(T));
+    chunk.recorder->close(kLossSection, cost.flops, cost.bytes);
+  }
 
   if (pass.training) body_.backward(pass, x, memory_, dz, {});
   lap(times.backward);

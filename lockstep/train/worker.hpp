@@ -34,6 +34,7 @@ class Worker {
     T* gradients = nullptr;  // every element is written; null: no gradient wanted, inference mode
     std::uint64_t seed = 0;
     std::uint32_t epoch = 0;
+    Recorder* recorder = nullptr;  // null: nobody asks where the time goes
   };
 
   /// Forward, loss and (where wanted) backward. Scores of slot k go to entry first_slot + k.

@@ -35,7 +35,7 @@ class Train(ProgramTest):
         timings = self.lines("run/timings.jsonl")
         self.assertEqual(len(timings), 3)
         self.assertGreater(timings[0]["seconds"]["total"], 0)
-        self.assertEqual(timings[0]["backend"], "naive")
+        self.assertEqual(timings[0]["backend"], "simd")
 
     def test_two_runs_are_the_same_bytes(self):
         first, second = self.train(out="one"), self.train(out="two")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lockstep/config/toml_guard.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep {
@@ -42,7 +43,7 @@ TEST(Toml, TextThatIsNoTomlNamesTheLine) {
 
 TEST(Toml, SizeAndDepthAreBounded) {
   EXPECT_EQ(message_of(std::string(kMaxConfigBytes + 1, '#')),
-            "a.toml: 1048577 bytes: a configuration has at most 1048576; is this the right file?");
+            "a.toml:1: 1048577 bytes: a configuration has at most 1048576; is this the right file?");
   std::string dotted = "a";
   for (int i = 0; i < 100'000; ++i) dotted += ".a";
   const std::string_view expected = "a.toml:1: a key of more than 64 parts";
@@ -50,10 +51,31 @@ TEST(Toml, SizeAndDepthAreBounded) {
   EXPECT_EQ(message_of("[" + dotted + "]"), expected);
   EXPECT_EQ(message_of("\"\\\"\"." + dotted + " = 1"), expected);
   EXPECT_EQ(message_of("x = {" + dotted + " = 1}"), expected);
+  EXPECT_EQ(message_of("x = {y = \"\"\"a\"b\"\"\", " + dotted + " = 1}"), expected);
   EXPECT_EQ(message_of("a = " + std::string(100'000, '[')).substr(0, 9), "a.toml:1:");
   std::string tables = "a = ";
   for (int i = 0; i < 10'000; ++i) tables += "{a=";
   EXPECT_EQ(message_of(tables).substr(0, 9), "a.toml:1:");
+}
+
+TEST(Toml, WhatTheParserStumblesOverNamesTheLine) {
+  EXPECT_EQ(message_of("a = 1\n[\nb]\nc = 2\n"), "a.toml:3: a key, a bracket or a value is incomplete");
+  EXPECT_EQ(message_of("a = 1\n\xc3\xa9 = 2\n").substr(0, 9), "a.toml:2:");
+}
+
+TEST(Toml, LettersOfAnyKindStandInStringsAndComments) {
+  EXPECT_EQ(message_of("# \xc3\xa9\n\"\xc3\xa9\" = '\xc3\xa9' # \xc3\xa9 it's\nb = 1\n"), "no error");
+  EXPECT_EQ(message_of("a = \"\"\"\n\xc3\xa9 \\\"\"\" '''\n\"\"\"\nb = '''\n\xc3\xa9 ' '' \\'''\nc = ''\n"),
+            "no error");
+}
+
+TEST(Toml, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(std::get<std::int64_t>(parse_toml("\xef\xbb\xbf"
+                                              "a = 1\n",
+                                              "a.toml")
+                                       .find("a")
+                                       ->data),
+            1);
 }
 
 TEST(Toml, DotsInStringsAndNumbersAreNoKeys) {
@@ -75,8 +97,8 @@ TEST(Toml, AValueOfTheCommandLine) {
 }
 
 TEST(Toml, ABareWordIsAString) {
-  for (const std::string word :
-       {"full", "fashion-mnist", "../data/x y.mat", "784-128-10", "2000-10-10", "3 apples", "a=b"})
+  for (const std::string word : {"full", "fashion-mnist", "../data/x y.mat", "784-128-10", "2000-10-10", "3 apples",
+                                 "a=b", "d\xc3\xa9j\xc3\xa0.csv"})
     EXPECT_EQ(*parse_toml_value(word, "--set").string(), word) << word;
 }
 

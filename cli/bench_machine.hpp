@@ -1,0 +1,35 @@
+#pragma once
+// The first part of `lockstep bench`: what the machine can do at best.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/console.hpp"
+#include "cli/scores.hpp"
+#include "lockstep/lab/machine.hpp"
+
+namespace lockstep::cli {
+
+/// One rate, on one thread and on all.
+struct MachineRate {
+  std::string name;  // "fma float32 avx2"
+  std::string unit;  // "GFLOP/s", "GB/s"
+  double one = 0, all = 0;
+};
+
+struct MachineReport {
+  MachineDescription description;
+  int threads = 1;  // "all"
+  std::vector<MachineRate> rates{};
+  double float_peak = 0, double_peak = 0;  // operations per second, one thread, widest instruction set
+  std::string openblas{};                  // empty: absent
+};
+
+/// A few seconds; `quick`: below one.
+MachineReport measure_machine(int threads, bool quick);
+
+std::string machine_text(const MachineReport& report);
+Json machine_json(const MachineReport& report);
+
+}  // namespace lockstep::cli

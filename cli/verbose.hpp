@@ -1,0 +1,18 @@
+#pragma once
+// --verbose: which kernels compute, and on which processors the threads run.
+
+#include <string>
+#include <vector>
+
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/tensor/shape.hpp"
+
+namespace lockstep::cli {
+
+/// "kernels naive: all operations", or a line for each name with the operations it serves.
+std::vector<std::string> kernel_lines(Backend backend, Precision precision);
+
+/// kernel_lines and the thread map, for stderr.
+std::vector<std::string> verbose_lines(Backend backend, Precision precision, int threads);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,163 @@
+// Layers behind one another: gradients of whole networks by central differences. Layers overwrite their inputs where
+// nobody needs them any more, so every pair of neighbours is tried.
+#include "lockstep/nn/sequence.hpp"
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/nn/network.hpp"
+#include "tests/kernels/support.hpp"
+
+namespace lockstep::test {
+namespace {
+
+constexpr double kStep = 0x1p-18;  // small: a piecewise linear layer must not turn its corner within it
+constexpr double kTolerance = 1e-7;
+
+/// A network over one chunk of seven samples in four slots, one of them empty.
+class Run {
+ public:
+  explicit Run(Network& network)
+      : network_(network),
+        sequence_(network.plans()),
+        x(network.input().elements(), cut_.samples(), 1),
+        dy(network.output().elements(), cut_.samples(), 2),
+        memory_(sequence_.make_memory(cut_.samples(), cut_.slots().count())),
+        gradients_(std::size_t(network.parameter_count()), kNan<double>) {
+    double* const values = network.data<double>();  // the biases too
+    for (std::int64_t i = 0; i < network.trainable_count(); ++i) values[i] += 0.3 * random_value(3, i);
+  }
+
+  /// sum of dy * y
+  double objective() {
+    const ConstMatrix<double> y = sequence_.forward(pass(), padded_input(), memory_);
+    double sum = 0;
+    for (std::int64_t r = 0; r < y.rows; ++r)
+      for (std::int64_t s = 0; s < y.cols; ++s) sum += dy(r, s) * y(r, s);
+    return sum;
+  }
+
+  /// The largest error of the gradient by any parameter and by any input.
+  double worst_error() {
+    objective();
+    AlignedBuffer<double> given = padded_copy(dy), dx(x.rows() * padded(x.cols()));
+    std::fill_n(dx.data(), dx.size(), kNan<double>);
+    const Matrix<double> dx_view = view(dx, x.rows());
+    sequence_.backward(pass(), padded_input(), memory_, view(given, dy.rows()), dx_view);
+    const std::vector<double> expected = gradients_;
+    double worst = 0;
+    const auto check = [&](double& variable, double gradient) {
+      const double quotient = difference_quotient(
+          variable, [&] { return objective(); }, kStep);
+      const double error = std::abs(quotient - gradient) / std::max(1.0, std::abs(gradient));
+      worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+    };
+    for (std::int64_t i = 0; i < network_.trainable_count(); ++i)
+      check(network_.data<double>()[i], expected[std::size_t(i)]);
+    for (std::int64_t r = 0; r < x.rows(); ++r) check(x(r, r % x.cols()), dx_view(r, r % x.cols()));
+    return worst;
+  }
+
+ private:
+  Pass<double> pass() {
+    return {.kernels = kernels_,
+            .context = context_,
+            .parameters = network_.data<double>(),
+            .gradients = gradients_.data(),
+            .training = true,
+            .slots = cut_.slots(),
+            .sample_ids = ids_,
+            .seed = 5,
+            .epoch = 6};
+  }
+  static AlignedBuffer<double> padded_copy(const TestMatrix<double>& m) {
+    AlignedBuffer<double> buffer(m.rows() * padded(m.cols()));
+    std::fill_n(buffer.data(), buffer.size(), kNan<double>);
+    for (std::int64_t r = 0; r < m.rows(); ++r)
+      for (std::int64_t s = 0; s < m.cols(); ++s) buffer[r * padded(m.cols()) + s] = m(r, s);
+    return buffer;
+  }
+  Matrix<double> view(AlignedBuffer<double>& buffer, std::int64_t rows) const {
+    return {buffer.data(), rows, x.cols(), padded(x.cols())};
+  }
+  ConstMatrix<double> padded_input() {
+    input_ = padded_copy(x);
+    return view(input_, x.rows());
+  }
+
+  Network& network_;
+  Sequence<double> sequence_;
+  const Cut cut_{2, 0, 3, 2};
+  TestMatrix<double> x, dy;
+  const std::vector<std::int64_t> ids_ = {4, 8, 15, 16, 23, 42, 7};
+  const KernelTable<double> kernels_ = make_naive_table<double>();
+  KernelContext context_;
+  SequenceMemory<double> memory_;
+  AlignedBuffer<double> input_;
+  std::vector<double> gradients_;
+};
+
+/// Every kind of layer that can stand between two others.
+std::vector<LayerSpec> middles() {
+  return {Relu{},
+          LeakyRelu{.slope = 0.2},
+          Tanh{},
+          AbsTanh{},
+          Sigmoid{.lambda = 1.5},
+          Gelu{},
+          Softmax{},
+          Dropout{.p = 0.3},
+          BatchNorm{.eps = 0.1},
+          Flatten{},
+          MaxPool2d{.window = 2, .stride = 1},
+          AvgPool2d{.window = 2, .stride = 1},
+          Conv2d{.out = 2, .kernel = 1},
+          Linear{.out = 6},
+          Residual{.body = {Tanh{}, Relu{}}},
+          Residual{.body = {Relu{}}, .shortcut = {Linear{.out = 8}, Dropout{.p = 0.2}, Linear{.out = 18}}}};
+}
+
+TEST(Sequence, GradientsOfEveryPairOfNeighbours) {
+  int tried = 0;
+  for (const LayerSpec& first : middles())
+    for (const LayerSpec& second : middles()) {
+      Network net({1, 3, 3}, Precision::float64);
+      net.add(Conv2d{.out = 2, .kernel = 3, .pad = 1});
+      try {
+        net.add(first).add(second).add(Linear{.out = 3});
+      } catch (const Error&) {
+        continue;  // an image layer behind a flat one
+      }
+      ++tried;
+      EXPECT_LT(Run(net).worst_error(), kTolerance) << layer_type(first) << ", " << layer_type(second);
+    }
+  EXPECT_GT(tried, 150);
+}
+
+TEST(Sequence, GradientsWhereTheFirstOrLastLayerHasNoParameters) {
+  for (const LayerSpec& layer : middles()) {
+    Network leading({2, 3, 3}, Precision::float64), trailing({2, 3, 3}, Precision::float64);
+    trailing.add(Conv2d{.out = 2, .kernel = 3, .pad = 1});
+    const auto* residual = std::get_if<Residual>(&layer.kind);
+    if (residual != nullptr && !residual->shortcut.empty()) {  // it gives a flat sum
+      leading.add(Flatten{});
+      trailing.add(Flatten{});
+    }
+    leading.add(layer).add(Linear{.out = 3});
+    trailing.add(layer);
+    EXPECT_LT(Run(leading).worst_error(), kTolerance) << layer_type(layer) << " first";
+    EXPECT_LT(Run(trailing).worst_error(), kTolerance) << layer_type(layer) << " last";
+  }
+}
+
+TEST(Sequence, GradientsOfNestedResidualBlocks) {
+  Network net({2, 4, 4}, Precision::float64);
+  const Residual inner{.body = {Conv2d{.out = 2, .kernel = 3, .pad = 1}, BatchNorm{.eps = 0.1}, Relu{}}};
+  net.add(Residual{.body = {inner, Tanh{}, MaxPool2d{.window = 2}},
+                   .shortcut = {Conv2d{.out = 2, .kernel = 2, .stride = 2}}});
+  net.add(Relu{}).add(
+      Residual{.body = {Flatten{}, Linear{.out = 8}, Residual{.body = {Flatten{}}}}, .shortcut = {Linear{.out = 8}}});
+  net.add(Linear{.out = 2});
+  EXPECT_LT(Run(net).worst_error(), kTolerance);
+}
+
+}  // namespace
+}  // namespace lockstep::test
