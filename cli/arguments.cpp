@@ -214,7 +214,11 @@ void check_command(const CLI::App& app, int argc, const char* const* argv) {
     throw Error(ExitCode::usage,
                 fmt::format("a command is missing: {}; lockstep --help shows examples", fmt::join(names, ", ")));
   const std::string first = argv[1];
-  if (first.starts_with("-") || std::find(names.begin(), names.end(), first) != names.end()) return;
+  if (first == "-h" || first == "--help" || first == "--version") return;
+  if (first.starts_with("-"))
+    throw Error(ExitCode::usage,
+                fmt::format("unknown option {}; options stand after a command: lockstep train ...", first));
+  if (std::find(names.begin(), names.end(), first) != names.end()) return;
   throw Error(ExitCode::usage,
               fmt::format("unknown command {}{}; lockstep --help shows examples", first, suggestion(first, names)));
 }
@@ -283,7 +287,8 @@ Request parse_arguments(int argc, const char* const* argv) {
   } catch (const CLI::ExtrasError&) {
     fail_extra(chosen());
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitCode::usage, fmt::format("{}; see lockstep {} --help", error.what(), chosen().get_name()));
+    throw Error(ExitCode::usage,
+                fmt::format("{}; see lockstep {} --help", one_line(error.what()), chosen().get_name()));
   }
   return dispatch(app, values);
 }

@@ -8,11 +8,11 @@ namespace lockstep {
 
 Network make_network(const RunConfig& config) {
   Network network(config.model.input, config.model.precision, config.model.init);
-  for (std::size_t i = 0; i < config.model.layers.size(); ++i) {
+  for (const LayerSpec& layer : config.model.layers) {
     try {
-      network.add(config.model.layers[i]);
+      network.add(layer);
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}: model.layers[{}]: {}", config.name, i, error.what()));
+      throw Error(error.code(), fmt::format("{}: {}", config.name, error.what()));
     }
   }
   network.initialise(config.train.seed);

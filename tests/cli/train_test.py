@@ -1,6 +1,7 @@
 """lockstep train: what a run writes, that it repeats to the bit, and what happens when it cannot go on."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -120,6 +121,7 @@ class Train(ProgramTest):
         self.assertEqual(json.loads(result.out)["epochs"], 3)
 
     def start(self, *arguments):
+        """Starts a run in the folder `run` and waits for its first epoch."""
         process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -135,7 +137,8 @@ class Train(ProgramTest):
         self.write("a.toml", LONG)
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
-                process = self.start("train", "a.toml", "--out", "run", "--overwrite", "--quiet")
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                process = self.start("train", "a.toml", "--out", "run", "--quiet")
                 process.send_signal(number)
                 out, err = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 10, err)
@@ -154,6 +157,7 @@ class Train(ProgramTest):
         deadline = time.monotonic() + 60
         while not (self.folder / "run/model.safetensors").exists():
             self.assertLess(time.monotonic(), deadline, "no model was written on the way")
+            self.assertIsNone(process.poll(), "training ended by itself")
             time.sleep(0.05)
         process.kill()
         process.wait()

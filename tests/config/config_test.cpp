@@ -291,7 +291,7 @@ TEST(Config, ALayerThatDoesNotFitIsNamed) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_EQ(std::string(error.what()).substr(0, 24), "a.toml: model.layers[1]:") << error.what();
+    EXPECT_EQ(std::string(error.what()).substr(0, 25), "a.toml: layer 1 (conv2d):") << error.what();
   }
 }
 
