@@ -1,7 +1,7 @@
 # Lockstep: `make demo` and `make test` need nothing else to be typed first; they install what is missing.
 # Everything they make goes to build/. The work is done by scripts/ and by the presets of CMakePresets.json.
 
-# What `make demo` trains: small enough for the naive kernels to finish well under two minutes on one core.
+# What `make demo` trains: small enough to finish well under two minutes on one core.
 DEMO_CONFIG ?= examples/lenet5-fashion.toml
 DEMO_LIMIT  ?= 10000
 DEMO_EPOCHS ?= 2

@@ -13,9 +13,9 @@ constexpr double kStep = 0x1p-18;  // small: a piecewise linear layer must not t
 constexpr double kTolerance = 1e-7;
 
 /// A network over one chunk of seven samples in four slots, one of them empty.
-class Run {
+class GradientRun {
  public:
-  explicit Run(Network& network)
+  explicit GradientRun(Network& network)
       : network_(network),
         sequence_(network.plans()),
         x(network.input().elements(), cut_.samples(), 1),
@@ -127,7 +127,7 @@ TEST(Sequence, GradientsOfEveryPairOfNeighbours) {
         continue;  // an image layer behind a flat one
       }
       ++tried;
-      EXPECT_LT(Run(net).worst_error(), kTolerance) << layer_type(first) << ", " << layer_type(second);
+      EXPECT_LT(GradientRun(net).worst_error(), kTolerance) << layer_type(first) << ", " << layer_type(second);
     }
   EXPECT_GT(tried, 150);
 }
@@ -143,8 +143,8 @@ TEST(Sequence, GradientsWhereTheFirstOrLastLayerHasNoParameters) {
     }
     leading.add(layer).add(Linear{.out = 3});
     trailing.add(layer);
-    EXPECT_LT(Run(leading).worst_error(), kTolerance) << layer_type(layer) << " first";
-    EXPECT_LT(Run(trailing).worst_error(), kTolerance) << layer_type(layer) << " last";
+    EXPECT_LT(GradientRun(leading).worst_error(), kTolerance) << layer_type(layer) << " first";
+    EXPECT_LT(GradientRun(trailing).worst_error(), kTolerance) << layer_type(layer) << " last";
   }
 }
 
@@ -156,7 +156,7 @@ TEST(Sequence, GradientsOfNestedResidualBlocks) {
   net.add(Relu{}).add(
       Residual{.body = {Flatten{}, Linear{.out = 8}, Residual{.body = {Flatten{}}}}, .shortcut = {Linear{.out = 8}}});
   net.add(Linear{.out = 2});
-  EXPECT_LT(Run(net).worst_error(), kTolerance);
+  EXPECT_LT(GradientRun(net).worst_error(), kTolerance);
 }
 
 }  // namespace
