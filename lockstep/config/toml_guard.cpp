@@ -66,7 +66,7 @@ class Scanner {
 std::optional<SyntaxError> find_danger(std::string_view text) {
   if (text.size() > kMaxConfigBytes)
     return SyntaxError{
-        1, 1,
+        1, 0,
         fmt::format("{} bytes: a configuration has at most {}; is this the right file?", text.size(), kMaxConfigBytes)};
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     return SyntaxError{1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(zero), '\n'), 0,

@@ -59,7 +59,7 @@ TEST(Toml, SizeAndDepthAreBounded) {
 }
 
 TEST(Toml, WhatTheParserStumblesOverNamesTheLine) {
-  EXPECT_EQ(message_of("a = 1\n[\nb]\nc = 2\n"), "a.toml:3: a key, a bracket or a value is incomplete");
+  EXPECT_EQ(message_of("a = 1\n[\nb]\nc = 2\n"), "a.toml:2: a key, a bracket or a value is incomplete");
   EXPECT_EQ(message_of("a = 1\n\xc3\xa9 = 2\n").substr(0, 9), "a.toml:2:");
 }
 

@@ -32,7 +32,7 @@ def self_test():
 
 def main():
     self_test()
-    nm, objects = sys.argv[1], sys.argv[2:]
+    nm, objects = sys.argv[1], [path for argument in sys.argv[2:] for path in argument.split(";")]  # lists of CMake
     if not objects:
         print("no objects given")
         return 1
