@@ -19,7 +19,7 @@ namespace {
 constexpr MeasureOptions kUsual{.seconds = 0.1, .sample_seconds = 1e-3, .least = 3, .most = 31};
 constexpr MeasureOptions kQuick{.seconds = 0.01, .sample_seconds = 2e-4, .least = 1, .most = 7};
 /// A backend that needs longer for one call gets a part of the problem, where there is one.
-constexpr double kLongestCall = 1;
+constexpr double kLongestCall = 0.5;
 
 const std::string& name_of(Backend backend) { return backend_names()[static_cast<std::size_t>(backend)]; }
 
@@ -49,6 +49,13 @@ bool too_long(const BenchCase& one, BenchProblem& part, Backend backend) {
   part.run(backend);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return seconds * one.cost.flops / one.part->cost.flops > kLongestCall;
+}
+
+/// True where `backend` borrows its kernel from another of the backends.
+bool borrows(BenchProblem& problem, Backend backend, const std::vector<Backend>& backends) {
+  const std::string kernel = problem.kernel(backend);
+  return std::any_of(backends.begin(), backends.end(),
+                     [&](Backend other) { return other != backend && name_of(other) == kernel; });
 }
 
 /// Of the same case under naive; nothing where it was not measured.
@@ -162,6 +169,8 @@ std::vector<BenchResult> measure_case(const BenchCase& one, const std::vector<Ba
   std::vector<BenchResult> results;
   std::vector<std::function<void()>> bodies;
   for (const Backend backend : backends) {
+    if (!whole && !part) whole = one.make();
+    if (borrows(part ? *part : *whole, backend, backends)) continue;
     const bool partly = part && too_long(one, *part, backend);
     if (!partly && !whole) whole = one.make();
     BenchProblem* const problem = partly ? part.get() : whole.get();

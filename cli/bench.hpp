@@ -29,7 +29,8 @@ struct BenchResult {
   double flops_per_second() const { return cost.flops / seconds.median; }
 };
 
-/// Measures the backends in turns; a backend that would take too long for the whole problem gets its part.
+/// Measures the backends in turns. A backend that would take too long for the whole problem gets its part. One that has
+/// no kernel of its own for it, but that of another backend here, is left out.
 std::vector<BenchResult> measure_case(const BenchCase& one, const std::vector<Backend>& backends, bool quick);
 
 void run_bench(const BenchArguments& arguments, Console& console);

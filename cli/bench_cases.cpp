@@ -39,8 +39,9 @@ BenchGroup group_of(const std::string& name, const std::string& title, const Net
   cases.add_loss(network.output().elements());
   cases.add_update(network.parameter_count(), training.adam);
   return {.name = name,
-          .title = fmt::format("{}, batch {}, {}: chunks of {} samples in {} slots", title, training.batch,
-                               to_string(network.precision()), chunk.samples(), chunk.slots().count()),
+          .title = fmt::format("{}, batch {}, {}: chunks of {} samples in {} slot{}", title, training.batch,
+                               to_string(network.precision()), chunk.samples(), chunk.slots().count(),
+                               chunk.slots().count() == 1 ? "" : "s"),
           .precision = network.precision(),
           .cases = cases.take()};
 }

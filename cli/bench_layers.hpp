@@ -91,6 +91,8 @@ class LayerCases {
   std::vector<BenchCase> take() { return std::move(cases_); }
 
  private:
+  static constexpr double kLargeFlops = 5e7;  // about a second of unoptimised loops
+
   struct Conv2dSizes {
     std::int64_t in, out, weights;
   };
@@ -113,20 +115,48 @@ class LayerCases {
   }
 
   void add(const Linear&, const LayerPlan& plan) {
-    const std::int64_t in = plan.in.elements(), out = plan.out.elements(), n = samples_;
+    add_with_part(plan.out.elements(),
+                  [&](LayerCases& cases, std::int64_t out) { cases.add_linear(plan.in.elements(), out); });
+  }
+
+  void add(const Conv2d& spec, const LayerPlan& plan) {
+    const Conv2dGeometry g = conv2d_geometry(spec, plan.in);
+    add_with_part(g.out_channels, [&](LayerCases& cases, std::int64_t out) {
+      Conv2dGeometry narrow = g;
+      narrow.out_channels = out;
+      cases.add_conv2d(narrow);
+    });
+  }
+
+  /// add(cases, outputs) for all outputs of a layer; and for an eighth of them as the part of each case.
+  template <class Add>
+  void add_with_part(std::int64_t outputs, const Add& add_cases) {
+    const std::size_t before = cases_.size();
+    add_cases(*this, outputs);
+    if (outputs < 64 || cases_.back().cost.flops < kLargeFlops) return;
+    LayerCases part(chunk_);
+    part.first_ = first_;
+    add_cases(part, outputs / 8);
+    for (std::size_t i = 0; i < part.cases_.size(); ++i)
+      cases_[before + i].part = std::make_shared<const BenchCase>(std::move(part.cases_[i]));
+  }
+
+  void add_linear(std::int64_t in, std::int64_t out) {
+    const std::int64_t n = samples_;
+    const std::string text = fmt::format("[{}] -> [{}]", in, out);
     const Cost cost = linear_cost(in, out, n, sizeof(T));
-    add("linear_forward", shape(plan), cost, &KernelTable<T>::linear_forward, [=](Operands<T>& o) {
+    add("linear_forward", text, cost, &KernelTable<T>::linear_forward, [=](Operands<T>& o) {
       return LinearForward<T>{.x = o.matrix(in, n),
                               .w = dense_matrix(o.vector(in * out), out, in),
                               .b = o.vector(out),
                               .y = o.matrix(out, n)};
     });
     if (!first_)
-      add("linear_backward_data", shape(plan), cost, &KernelTable<T>::linear_backward_data, [=](Operands<T>& o) {
+      add("linear_backward_data", text, cost, &KernelTable<T>::linear_backward_data, [=](Operands<T>& o) {
         return LinearBackwardData<T>{
             .w = dense_matrix(o.vector(in * out), out, in), .dy = o.matrix(out, n), .dx = o.matrix(in, n)};
       });
-    add("linear_backward_weights", shape(plan), cost, &KernelTable<T>::linear_backward_weights,
+    add("linear_backward_weights", text, cost, &KernelTable<T>::linear_backward_weights,
         [=, slots = chunk_.slots()](Operands<T>& o) {
           return LinearBackwardWeights<T>{.x = o.matrix(in, n),
                                           .dy = o.matrix(out, n),
@@ -136,8 +166,7 @@ class LayerCases {
         });
   }
 
-  void add(const Conv2d& spec, const LayerPlan& plan) {
-    const Conv2dGeometry g = conv2d_geometry(spec, plan.in);
+  void add_conv2d(const Conv2dGeometry& g) {
     const auto [in, out, weights] = sizes(g);
     const Cost cost = conv2d_cost(g, samples_, sizeof(T));
     add_conv2d_forward(g);

@@ -48,7 +48,7 @@ std::int64_t rounds_for(double seconds, const Run& run) {
 }
 
 /// One run of the FMA loop: long against starting threads, short against a time slice.
-constexpr double kPeakRun = 0.005;
+constexpr double kPeakRun = 0.001;
 
 }  // namespace
 
