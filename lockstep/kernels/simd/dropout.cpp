@@ -27,6 +27,8 @@ LOCKSTEP_INLINE Wide multiply_low_halves(Wide a, Wide b) {
   return (Wide)_mm256_mul_epu32((__m256i)a, (__m256i)b);
 #elif defined(__SSE2__) && LOCKSTEP_SIMD_BYTES == 16
   return (Wide)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#elif defined(__aarch64__) && LOCKSTEP_SIMD_BYTES == 16
+  return (Wide)vmull_u32(vmovn_u64((uint64x2_t)a), vmovn_u64((uint64x2_t)b));
 #else
   const Wide low = wide(0xFFFFFFFFU);
   return (a & low) * (b & low);

@@ -14,6 +14,9 @@ void fill_table(KernelTable<T>& table) {
   table.linear_forward = {name, &linear_forward<T>};
   table.linear_backward_data = {name, &linear_backward_data<T>};
   table.linear_backward_weights = {name, &linear_backward_weights<T>};
+  table.conv2d_forward = {name, &conv2d_forward<T>};
+  table.conv2d_backward_data = {name, &conv2d_backward_data<T>};
+  table.conv2d_backward_weights = {name, &conv2d_backward_weights<T>};
   table.max_pool2d_forward = {name, &max_pool2d_forward<T>};
   table.max_pool2d_backward = {name, &max_pool2d_backward<T>};
   table.avg_pool2d_forward = {name, &avg_pool2d_forward<T>};

@@ -15,10 +15,20 @@ namespace lockstep::LOCKSTEP_SIMD {
 
 template <class T>
 void linear_forward(const LinearForward<T>&, KernelContext&);
+/// Lanes over outputs, for a few samples (linear_few.cpp): whole vectors of outputs from the first on; gives their number.
+template <class T>
+std::int64_t linear_forward_few(const LinearForward<T>&);
 template <class T>
 void linear_backward_data(const LinearBackwardData<T>&, KernelContext&);
 template <class T>
 void linear_backward_weights(const LinearBackwardWeights<T>&, KernelContext&);
+
+template <class T>
+void conv2d_forward(const Conv2dForward<T>&, KernelContext&);
+template <class T>
+void conv2d_backward_data(const Conv2dBackwardData<T>&, KernelContext&);
+template <class T>
+void conv2d_backward_weights(const Conv2dBackwardWeights<T>&, KernelContext&);
 
 template <class T>
 void max_pool2d_forward(const MaxPool2dForward<T>&, KernelContext&);

@@ -110,12 +110,16 @@ LOCKSTEP_INLINE void copy_panel(const T* from, std::int64_t stride, std::int64_t
 
 template <class T>
 void linear_forward(const LinearForward<T>& a, KernelContext&) {
+  // With most lanes empty, lanes run over outputs, as far as these fill vectors.
+  const std::int64_t done = 2 * a.y.cols < Vec<T>::kWidth ? linear_forward_few(a) : 0;
   constexpr std::int64_t kDepth = 2048 / static_cast<std::int64_t>(sizeof(T));
-  const Product<T> p = {{a.w.data, a.w.stride, 1}, a.b, a.x, a.y};
-  for_column_blocks<T>(a.y.cols, [&]<int kVecs>(std::int64_t col, std::int64_t end_col) {
+  const Matrix<T> y = a.y.rows_from(done, a.y.rows - done);
+  const ConstMatrix<T> w = a.w.rows_from(done, y.rows);
+  const Product<T> p = {{w.data, w.stride, 1}, a.b == nullptr ? nullptr : a.b + done, a.x, y};
+  for_column_blocks<T>(y.cols, [&]<int kVecs>(std::int64_t col, std::int64_t end_col) {
     for_depth_blocks(a.x.rows, kDepth, [&](std::int64_t first, std::int64_t count) {
-      for_row_tiles<kTileRows<kVecs>>(a.y.rows, [&]<int kRows>(std::int64_t row) {
-        row_of_tiles<kRows, kVecs, T>(p, {a.w.row(row) + first, a.w.stride, 1}, {row, col, end_col, first, count});
+      for_row_tiles<kTileRows<kVecs>>(y.rows, [&]<int kRows>(std::int64_t row) {
+        row_of_tiles<kRows, kVecs, T>(p, {w.row(row) + first, w.stride, 1}, {row, col, end_col, first, count});
       });
     });
   });

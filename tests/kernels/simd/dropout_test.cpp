@@ -51,5 +51,20 @@ TYPED_TEST(SimdDropout, ExtremeProbabilities) {
     });
 }
 
+TYPED_TEST(SimdDropout, AWordEqualToTheThresholdIsKept) {
+  using T = TypeParam;
+  RandomKey key = {.seed = 11, .purpose = Purpose::dropout};
+  const std::vector<std::int64_t> ids(19, 7);
+  key.sample = 7;
+  const std::uint32_t word = random_block(key, 0)[2];
+  for (const double p : {double(word) / 4294967296.0, (double(word) + 1) / 4294967296.0})
+    expect_like_naive<T>([&](const KernelTable<T>& table) {
+      KernelContext context;
+      OddMatrix<T> x(3, 19, 19, 0, 1), y(3, 19, 19, 0);
+      table.dropout_apply({.key = key, .sample_ids = ids, .p = p, .x = x.view(), .y = y.view()}, context);
+      return y.elements();
+    });
+}
+
 }  // namespace
 }  // namespace lockstep::test
