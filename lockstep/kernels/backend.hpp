@@ -8,11 +8,16 @@
 
 namespace lockstep {
 
-enum class Backend { simd, naive, naive_o0 };
+enum class Backend { simd, naive, naive_o0, library };
 
-/// "simd", "naive", "naive-o0": in the order of Backend.
+/// "simd", "naive", "naive-o0", "library": in the order of Backend.
 const std::vector<std::string>& backend_names();
 
+/// Whether its results are the bits of the promise. Those of `library` agree within rounding, which every table that
+/// shows them says.
+bool keeps_the_promise(Backend backend);
+
+/// Throws Error(usage) where this machine or this build cannot run the backend, with what to do.
 template <class T>
 KernelTable<T> make_table(Backend backend);
 

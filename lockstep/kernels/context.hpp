@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "lockstep/core/aligned.hpp"
 
@@ -18,8 +19,22 @@ class KernelContext {
     return reinterpret_cast<T*>(scratch_.data());
   }
 
+  /// What a backend keeps from call to call for this worker, made when it is first asked for. One type per context:
+  /// another backend that comes along replaces it.
+  template <class State>
+  State& state() {
+    static constexpr char kType = 0;
+    if (state_type_ != &kType) {
+      state_ = std::make_shared<State>();
+      state_type_ = &kType;
+    }
+    return *static_cast<State*>(state_.get());
+  }
+
  private:
   AlignedBuffer<std::byte> scratch_;
+  std::shared_ptr<void> state_;  // shared only to forget the type
+  const char* state_type_ = nullptr;
 };
 
 }  // namespace lockstep

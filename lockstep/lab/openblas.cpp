@@ -1,4 +1,6 @@
-// OpenBLAS as the yardstick of matrix products. It is looked for at run time, so that nobody needs it.
+// OpenBLAS as the yardstick of matrix products.
+
+#include "lockstep/lab/openblas.hpp"
 
 #include <dlfcn.h>
 
@@ -12,26 +14,26 @@ namespace lockstep {
 
 namespace {
 
-// Of cblas.h, whose integers are int in Debian's build.
-constexpr int kRowMajor = 101, kNoTranspose = 111;
-
 template <class T>
-using Gemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, const T* a, int lda,
-                      const T* b, int ldb, T beta, T* c, int ldc);
+double measure(OpenBlas::Gemm<T> gemm, std::int64_t size, double seconds) {
+  const int n = static_cast<int>(size);
+  AlignedBuffer<T> a(size * size), b(size * size), c(size * size);
+  for (std::int64_t i = 0; i < size * size; ++i) {
+    a[i] = T(i % 7) - T(3);
+    b[i] = T(i % 5) - T(2);
+  }
+  const double time = best_time_together(1, 3, seconds, [&](int) {
+    gemm(OpenBlas::kRowMajor, OpenBlas::kNoTranspose, OpenBlas::kNoTranspose, n, n, n, T(1), a.data(), n, b.data(), n,
+         T(0), c.data(), n);
+  });
+  return 2 * std::pow(double(size), 3) / time;
+}
 
-/// The library and the functions we use of it; it stays loaded, because its threads do not survive dlclose.
-struct OpenBlas {
-  void (*set_num_threads)(int) = nullptr;
-  char* (*get_config)() = nullptr;
-  Gemm<float> sgemm = nullptr;
-  Gemm<double> dgemm = nullptr;
+}  // namespace
 
-  bool loaded() const { return set_num_threads != nullptr && sgemm != nullptr && dgemm != nullptr; }
-};
-
-OpenBlas load() {
+OpenBlas load_openblas(const char* file) {
   OpenBlas blas;
-  void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return blas;
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
@@ -40,29 +42,16 @@ OpenBlas load() {
   find(blas.get_config, "openblas_get_config");
   find(blas.sgemm, "cblas_sgemm");
   find(blas.dgemm, "cblas_dgemm");
+  find(blas.sgemv, "cblas_sgemv");
+  find(blas.dgemv, "cblas_dgemv");
+  if (blas.loaded()) blas.set_num_threads(1);
   return blas;
 }
 
 const OpenBlas& openblas() {
-  static const OpenBlas blas = load();
+  static const OpenBlas blas = load_openblas("libopenblas.so.0");
   return blas;
 }
-
-template <class T>
-double measure(Gemm<T> gemm, std::int64_t size, double seconds) {
-  const int n = static_cast<int>(size);
-  AlignedBuffer<T> a(size * size), b(size * size), c(size * size);
-  for (std::int64_t i = 0; i < size * size; ++i) {
-    a[i] = T(i % 7) - T(3);
-    b[i] = T(i % 5) - T(2);
-  }
-  const double time = best_time_together(1, 3, seconds, [&](int) {
-    gemm(kRowMajor, kNoTranspose, kNoTranspose, n, n, n, T(1), a.data(), n, b.data(), n, T(0), c.data(), n);
-  });
-  return 2 * std::pow(double(size), 3) / time;
-}
-
-}  // namespace
 
 std::optional<double> measure_openblas(Scalar scalar, int threads, std::int64_t size, double seconds) {
   const OpenBlas& blas = openblas();

@@ -80,7 +80,8 @@ int main() {
     const DataSplits data = image_data();
     const auto& names = backend_names();
     for (std::size_t i = 0; i < names.size(); ++i)
-      std::printf("%s %s\n", names[i].c_str(), hash_of(static_cast<Backend>(i), data).c_str());
+      if (const auto backend = static_cast<Backend>(i); keeps_the_promise(backend))
+        std::printf("%s %s\n", names[i].c_str(), hash_of(backend, data).c_str());
   } catch (const Error& error) {
     std::fprintf(stderr, "train_hash: %s\n", error.what());
     return static_cast<int>(error.code());
