@@ -76,7 +76,8 @@ void add_backend(CLI::App* command, Values& values) {
   command
       ->add_option(
           "--backend", values.backend,
-          fmt::format("Which kernels compute: {}. The result does not depend on it", fmt::join(backend_names(), ", ")))
+          fmt::format("Which kernels compute: {}. The result does not depend on it, save that library rounds otherwise",
+                      fmt::join(backend_names(), ", ")))
       ->option_text("NAME");
 }
 

@@ -51,11 +51,12 @@ bool too_long(const BenchCase& one, BenchProblem& part, Backend backend) {
   return seconds * one.cost.flops / one.part->cost.flops > kLongestCall;
 }
 
-/// True where `backend` borrows its kernel from another of the backends.
+/// True where `backend` borrows its kernel from another of the backends: "simd.avx2" belongs to simd.
 bool borrows(BenchProblem& problem, Backend backend, const std::vector<Backend>& backends) {
   const std::string kernel = problem.kernel(backend);
-  return std::any_of(backends.begin(), backends.end(),
-                     [&](Backend other) { return other != backend && name_of(other) == kernel; });
+  return std::any_of(backends.begin(), backends.end(), [&](Backend other) {
+    return other != backend && (kernel == name_of(other) || kernel.starts_with(name_of(other) + "."));
+  });
 }
 
 /// Of the same case under naive; nothing where it was not measured.
@@ -152,7 +153,8 @@ class BenchRun {
     return "\nOne thread. Medians of samples taken in turns; interval: 95 % for the median, from order statistics, '-' "
            "where "
            "there are too few samples.\nof peak: of the measured multiply-add peak of one thread. GB/s: operands once, "
-           "wherever they lie. ~: measured on a part of the problem.\n";
+           "wherever they lie. ~: measured on a part of the problem.\nopenblas, onednn "
+           "(backend library): libraries that agree with the other kernels within rounding, not bit for bit.\n";
   }
 
   const BenchArguments& arguments_;

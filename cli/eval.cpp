@@ -45,6 +45,7 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
   const Trainer trainer(model.network,
                         {.loss = *model.info.loss, .backend = arguments.backend, .threads = arguments.threads});
+  if (const auto note = promise_note(arguments.backend)) console.note(*note);
   if (arguments.verbose)
     for (const std::string& line :
          verbose_lines(arguments.backend, model.network.precision(), trainer.options().threads))

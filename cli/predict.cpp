@@ -9,6 +9,7 @@
 #include "cli/rows.hpp"
 #include "cli/scores.hpp"
 #include "cli/text_table.hpp"
+#include "cli/verbose.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep::cli {
@@ -105,6 +106,7 @@ void run_predict(const PredictArguments& arguments, Console& console) {
   if (!arguments.files.empty() && (!arguments.rows.empty() || !arguments.data.data.empty()))
     throw Error(ExitCode::usage, "predict: give files, or rows of a data set, not both");
   const Model model = load_model(arguments.model);
+  if (const auto note = promise_note(arguments.backend)) console.note(*note);
   const Outputs outputs(model, arguments.backend);
   const std::vector<Item> items = arguments.files.empty() ? from_rows(arguments, model, outputs, console)
                                                           : from_files(arguments, model, outputs, console);

@@ -162,6 +162,7 @@ class TrainRun {
         {"time", fmt::format("{}, {} samples/s, backend {}", duration(seconds_), with_prefix(rate()), backend_name())});
     facts.row({"weights", fmt::format("{}  ({} parameters, {})", short_hash(weight_hash(network_.values())),
                                       with_commas(network_.trainable_count()), to_string(network_.precision()))});
+    if (const auto note = promise_note(config_.train.backend)) facts.row({"", *note});
     for (const char* name : {kModelFile, kMetricsFile, kTimingsFile, kConfigFile})
       facts.row({name == kModelFile ? "files" : "", one_line(directory.file(name).string())});
     if (!profile_) return fmt::format("{}\n{}", scores.str(), facts.str());
@@ -170,7 +171,8 @@ class TrainRun {
   }
 
   std::string json(const RunDirectory& directory) const {
-    Json json = {{"epochs", config_.epochs}, {"backend", backend_name()}};
+    Json json = {
+        {"epochs", config_.epochs}, {"backend", backend_name()}, {"promise", keeps_the_promise(config_.train.backend)}};
     if (last_) json["train"] = scores_json(last_->train);
     if (last_ && last_->validation) json["validation"] = scores_json(*last_->validation);
     if (test_) json["test"] = scores_json(*test_);

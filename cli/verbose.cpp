@@ -72,6 +72,12 @@ std::vector<std::string> kernel_lines(Backend backend, Precision precision) {
   return lines;
 }
 
+std::optional<std::string> promise_note(Backend backend) {
+  if (keeps_the_promise(backend)) return std::nullopt;
+  return fmt::format("backend {}: agrees with the others within rounding, not bit for bit",
+                     backend_names()[static_cast<std::size_t>(backend)]);
+}
+
 std::vector<std::string> verbose_lines(Backend backend, Precision precision, int threads) {
   std::vector<std::string> lines = kernel_lines(backend, precision);
   for (std::string& line : thread_map(threads)) lines.push_back(std::move(line));

@@ -1,6 +1,7 @@
 #pragma once
 // --verbose: which kernels compute, and on which processors the threads run.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace lockstep::cli {
 
 /// "kernels naive: all operations", or a line for each name with the operations it serves.
 std::vector<std::string> kernel_lines(Backend backend, Precision precision);
+
+/// A line for stderr where the backend's results are not the bits of the promise; nothing where they are.
+std::optional<std::string> promise_note(Backend backend);
 
 /// kernel_lines and the thread map, for stderr.
 std::vector<std::string> verbose_lines(Backend backend, Precision precision, int threads);

@@ -52,6 +52,25 @@ class Train(ProgramTest):
         for name in ("metrics.jsonl", "model.safetensors", "config.toml"):
             self.assertEqual(self.bytes(f"one/{name}"), self.bytes(f"two/{name}"), name)
 
+    def test_the_library_backend_rounds_otherwise_and_says_so(self):
+        self.write_digits()
+        self.write("a.toml", PICTURES)
+        first = self.run_program("train", "a.toml", "--out", "one", "--json", "--backend", "library", "--threads", "2")
+        if first.code != 0:  # a machine without the libraries
+            self.refuse(2, "backend library needs", "train", "a.toml", "--out", "one", "--json", "--backend", "library")
+            return
+        first = json.loads(first.out)
+        self.assertEqual((first["backend"], first["promise"]), ("library", False))
+        again = self.train(PICTURES, "two", "--backend", "library", "--threads", "2")
+        self.assertEqual(first["weight_hash"], again["weight_hash"], "run to run it is the same")
+        ours = self.train(PICTURES, "three", "--threads", "2")
+        self.assertTrue(ours["promise"])
+        self.assertAlmostEqual(first["train"]["loss"], ours["train"]["loss"], places=4)
+        table = self.succeed("train", "a.toml", "--out", "four", "--backend", "library")
+        self.assertIn("within rounding, not bit for bit", table.out)
+        scores = self.succeed("eval", "four/model.safetensors", "--backend", "library")
+        self.assertIn("within rounding, not bit for bit", scores.err)
+
     def test_the_resolved_configuration_is_the_same_run(self):
         first = self.train(MOONS, "one", "--set", "train.optimizer.lr=0.0123456789", "--set", "data.noise=0.2")
         again = json.loads(self.succeed("train", "one/config.toml", "--out", "two", "--json").out)
