@@ -10,16 +10,6 @@ namespace lockstep::LOCKSTEP_SIMD {
 template <class T>
 inline constexpr int kLaneVecs = static_cast<int>(kLanes) / Vec<T>::kWidth;
 
-/// Where a lane has no sample, -0: added to anything, or multiplied by +0 and added, it changes nothing.
-template <class T>
-LOCKSTEP_INLINE Vec<T> load_or_nothing(const T* from, const Tail<T>& tail) {
-  return select(tail.mask, load(from, tail), broadcast(-T(0)));
-}
-template <class T>
-LOCKSTEP_INLINE Vec<T> load_or_nothing(const T* from, Whole) {
-  return load(from);
-}
-
 namespace detail {
 
 /// The upper levels of the lane tree, where lanes 8 (4, 2) apart lie in different vectors.

@@ -137,6 +137,18 @@ LOCKSTEP_INLINE Vec<T> sqrt(Vec<T> a) {
 #endif
 }
 
+/// Keeps a loaded vector in a register: GCC would rather load it again as an operand of every fma that uses it.
+template <class T>
+LOCKSTEP_INLINE void keep_in_register([[maybe_unused]] Vec<T>& a) {
+#if defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
+  __asm__("" : "+v"(a.v));
+#elif defined(__AVX2__) && LOCKSTEP_SIMD_BYTES == 32
+  __asm__("" : "+x"(a.v));
+#elif defined(__aarch64__) && LOCKSTEP_SIMD_BYTES == 16
+  __asm__("" : "+w"(a.v));
+#endif
+}
+
 // ---- comparison and choice ----
 template <class T>
 LOCKSTEP_INLINE Mask<T> operator<(Vec<T> a, Vec<T> b) {
