@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build fuzz data sanitize format tidy install clean
+.PHONY: help demo test build fuzz peers data sanitize format tidy install clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -39,6 +39,12 @@ fuzz: ## run every fuzz target for SECONDS=60 each
 	@scripts/bootstrap fuzz
 	@scripts/build fuzz
 	@scripts/fuzz $(SECONDS)
+
+peers: ## compare with PyTorch and JAX on the same work (PEERS="--quick" to try it; build/peers)
+	@scripts/bootstrap peers
+	@scripts/venv_peers
+	@scripts/build release lockstep_cli image_forward
+	@build/venv-peers/bin/python3 -B bench/peers/run.py $(PEERS)
 
 data: ## fetch MNIST into build/data/mnist
 	@scripts/bootstrap data

@@ -13,3 +13,15 @@ BUILD=build
 
 # On a machine that checks changes, what would be a skip or a warning is a failure.
 on_ci() { [ -n "${CI:-}" ] && [ "$CI" != false ] && [ "$CI" != 0 ]; }
+
+# Debian splits venv from python3, and the first python3 of the PATH need not be Debian's.
+python_with_venv() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      echo "$python"
+      return
+    fi
+  done
+  return 1
+}

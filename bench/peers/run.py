@@ -1,36 +1,59 @@
-"""run.py [--threads 1,2] [--repeats 7] [--workloads NAME,...] [--json FILE]: Lockstep, PyTorch and JAX train the same
-networks on the same data from the same weights with the same number of threads, interleaved: every contender once per
-round, so that noise hits all alike. Prints the median time with its 95 % interval (order statistics), the ratio to the
-fastest variant of any peer, the final loss and accuracy, and what the machine was doing meanwhile."""
+"""run.py [--threads 1,2] [--repeats 7] [--workloads NAME,...] [--backends simd,library] [--quick]: Lockstep, PyTorch and
+JAX do the same work from the same weights with the same number of threads, interleaved: every contender once per round,
+so that noise hits all alike. Prints median times with their 95 % intervals, the ratio to the fastest variant of any peer,
+the share of the machine's matrix product, losses and accuracies; writes results.json (with every sample) and results.md."""
 import argparse
+import datetime
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 
+import report
 import workloads
-from lockstep_peer import Lockstep
+from lockstep_peer import Lockstep, machine, product_rate
 
 HERE = pathlib.Path(__file__).parent
 TORCH = ("eager", "fused", "channels_last", "compile")
 JAX = ("jit", "scan")
+STEPS = 3  # whose losses are compared
+AGREE = 1e-4  # how far they may lie apart
+
+
+def progress(text, detail=""):
+    """On a terminal one line that is drawn anew; else a line without the details where it differs from the last."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}{detail}", end="", file=sys.stderr, flush=True)
+    elif text and text != progress.last:
+        print(text, file=sys.stderr, flush=True)
+    progress.last = text
+
+
+progress.last = ""
+
+
+def on_threads(workload, threads):
+    return f"{workload.name} on {threads} thread{'s' * (threads > 1)}"
 
 
 class Peer:
-    """A contender in a process of its own that answers commands."""
+    """A contender in a process of its own that answers commands by lines of JSON; what else it says goes to a file."""
 
-    def __init__(self, script, workload, variant, threads):
+    def __init__(self, command, threads, log):
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-        self.process = subprocess.Popen([sys.executable, HERE / script, workload, variant, str(threads)], text=True, env=environment,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.log = log
+        with open(log, "w", encoding="utf-8") as errors:
+            self.process = subprocess.Popen(list(map(str, command)), text=True, env=environment, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=errors)
         self.version = self.answer()["ready"]
 
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError("the process ended")
+            self.process.wait()
+            said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            raise RuntimeError(said[-1] if said else f"the process ended with code {self.process.returncode}")
         return json.loads(line)
 
     def ask(self, command):
@@ -44,81 +67,128 @@ class Peer:
     def losses(self, count):
         return self.ask(f"losses {count}")["losses"]
 
+    def outputs(self):
+        return self.ask("outputs")["outputs"]
+
     def close(self):
         self.process.stdin.close()
         self.process.wait(20)
 
 
-def interval(samples):
-    """Median and its 95 % interval by order statistics (the whole range where there are too few samples for 95 %)."""
-    ordered, n = sorted(samples), len(samples)
-    rank = max(0, int((n - 1.96 * n ** 0.5) / 2))
-    return statistics.median(ordered), ordered[rank], ordered[n - 1 - rank]
+def variants_of(workload):
+    """(script, package, variant): without an optimiser or pictures some variants are the same as others."""
+    image = isinstance(workload, workloads.Image)
+    pictures = image or len(workload.input) == 3
+    torch = [v for v in TORCH if (v != "channels_last" or pictures) and (v != "fused" or not image)]
+    return [("torch_peer.py", "torch", v) for v in torch] + [("jax_peer.py", "jax", v) for v in (JAX[:1] if image else JAX)]
 
 
-def contenders(workload, threads, program, folder):
-    variants = [("torch_peer.py", "torch", v) for v in TORCH if v != "channels_last" or len(workload.input) == 3]
-    variants += [("jax_peer.py", "jax", v) for v in JAX]
-    result = {"lockstep": Lockstep(program, workload, "simd", threads, folder / f"{workload.name}-{threads}")}
-    for script, package, variant in variants:
+def contenders(workload, threads, options):
+    """name -> contender, and why others were left out."""
+    folder = options.folder / f"{workload.name}-{threads}"
+    folder.mkdir(parents=True, exist_ok=True)
+    makers = {}
+    for backend in options.backends:
+        name = report.LOCKSTEP if backend == options.backends[0] else f"{report.LOCKSTEP} {backend}"
+        if isinstance(workload, workloads.Image):
+            command = [options.image_program, threads, backend]
+            makers[name] = lambda c=command, n=name: Peer(c, threads, folder / f"{n}.log")
+        else:
+            makers[name] = lambda b=backend: Lockstep(options.program, workload, b, threads, folder)
+    for script, package, variant in variants_of(workload):
+        command = [sys.executable, HERE / script, workload.name, variant, threads] + ["quick"] * options.quick
+        name = f"{package} {variant}"
+        makers[name] = lambda c=command, n=name: Peer(c, threads, folder / f"{n}.log")
+    entries, left_out = {}, []
+    for name, make in makers.items():
+        progress(f"{on_threads(workload, threads)}: starting", f" {name}")
         try:
-            result[f"{package} {variant}"] = Peer(script, workload.name, variant, threads)
-        except RuntimeError as error:
-            print(f"  {package} {variant}: left out, {error}")
-    return result
+            entries[name] = make()
+        except (RuntimeError, OSError) as error:
+            left_out.append(f"{name}: {error}")
+    return entries, left_out
 
 
 def same_work(workload, entries):
-    """The losses of the first steps, which must agree to 1e-4 (batch normalisation: Lockstep normalises by slot)."""
-    steps = 3
-    ours = entries["lockstep"].losses(steps)
-    worst = max(abs(a - b) for name, e in entries.items() if name != "lockstep" for a, b in zip(ours, e.losses(steps)))
-    print(f"  losses of the first {steps} steps: {', '.join(f'{l:.6f}' for l in ours)}; largest difference {worst:.1e}")
-    return worst
+    """A sentence on how far losses (or outputs) lie apart, and that distance."""
+    if isinstance(workload, workloads.Image):
+        answers, what = {name: entry.outputs() for name, entry in entries.items()}, "some outputs"
+    else:
+        answers, what = {name: entry.losses(STEPS) for name, entry in entries.items()}, f"the losses of the first {STEPS} steps"
+    first = next(iter(answers.values()))
+    worst = max(abs(a - b) for answer in answers.values() for a, b in zip(first, answer, strict=True))
+    verdict = "the same work" if worst <= AGREE else f"NOT the same work (more than {AGREE:g})"
+    return f"{what[0].upper()}{what[1:]} differ by at most {worst:.1e}: {verdict}.", worst
 
 
-def compare(workload, threads, options, folder):
-    print(f"\n{workload.name}, {threads} thread{'s' * (threads > 1)}, time per {workload.unit}")
-    entries = contenders(workload, threads, options.program, folder)
-    worst = same_work(workload, entries)
-    results = {name: [] for name in entries}
-    load = []
-    for _ in range(options.repeats):
-        load.append(os.getloadavg()[0])
+def compare(workload, threads, options):
+    entries, left_out = contenders(workload, threads, options)
+    description = machine(options.program, threads)
+    rate = product_rate(description, workload.dtype, threads)
+    progress(f"{on_threads(workload, threads)}: comparing first results")
+    sentence, worst = same_work(workload, entries)
+    runs, load = {name: [] for name in entries}, [os.getloadavg()[0]]
+    for number in range(options.repeats):
         for name, entry in entries.items():
-            results[name].append(entry.run())
-    rows = {name: interval([r["seconds"] / workload.units for r in runs]) for name, runs in results.items()}
-    best = min(rows[name][0] for name in rows if name != "lockstep")
-    for name, (median, low, high) in sorted(rows.items(), key=lambda row: row[1][0]):
-        last = results[name][-1]
-        accuracy = "" if last.get("accuracy") is None else f"  accuracy {last['accuracy']:.4f}"
-        print(f"  {name:22} {median * 1e3:10.2f} ms  [{low * 1e3:.2f}, {high * 1e3:.2f}]  {best / median:5.2f}x"
-              f"  loss {last['loss']:.6f}{accuracy}  {entries[name].version}")
-    ratio, goal = best / rows["lockstep"][0], workload.target[min(threads, 2) - 1]
-    print(f"  Lockstep is {ratio:.2f} times as fast as the fastest peer (goal {goal}); load {min(load):.1f} to {max(load):.1f}")
-    for name, entry in entries.items():
-        if name != "lockstep":
-            entry.close()
-    return {"workload": workload.name, "threads": threads, "unit": workload.unit, "ratio": ratio, "goal": goal,
-            "first_losses_differ_by": worst, "load": load,
-            "samples": {name: [r["seconds"] / workload.units for r in runs] for name, runs in results.items()}}
+            progress(f"{on_threads(workload, threads)}: round {number + 1} of {options.repeats}", f", {name}")
+            runs[name].append(entry.run())
+        load.append(os.getloadavg()[0])
+    for entry in entries.values():
+        entry.close()
+    result = report.summarise(workload, threads, runs, {name: entry.version for name, entry in entries.items()}, rate)
+    return result | {"same_work": sentence, "differ_by": worst, "load": [min(load), max(load)], "left_out": left_out,
+                     "gemm_rate": rate, "samples": {name: [r["seconds"] / workload.units for r in answers] for name, answers in runs.items()}}
+
+
+def show(result):
+    progress("")
+    print(f"\n{result['title']}; {result['threads']} thread{'s' * (result['threads'] > 1)}")
+    print(report.comparison_text(result))
+    print(f"  {result['same_work']} Load {result['load'][0]:.1f} to {result['load'][1]:.1f}.")
+    for line in result["left_out"]:
+        print(f"  left out: {line}")
+    sys.stdout.flush()
+
+
+def write(document, folder):
+    (folder / "results.json").write_text(json.dumps(document, indent=1) + "\n")
+    (folder / "results.md").write_text(report.page(document))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, default=pathlib.Path("build/lockstep"))
+    parser.add_argument("--image-program", type=pathlib.Path, default=pathlib.Path("build/release/bench/peers/image_forward"))
+    parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")], default=[1, 2])
+    parser.add_argument("--repeats", type=int)
+    parser.add_argument("--workloads", type=lambda s: s.split(","), default=[w.name for w in workloads.ALL])
+    parser.add_argument("--backends", type=lambda s: s.split(","), default=["simd"], help="of Lockstep; the first counts")
+    parser.add_argument("--quick", action="store_true", help="small and few: to see that everything runs")
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/peers"))
+    options = parser.parse_args()
+    options.repeats = options.repeats or (2 if options.quick else 7)
+    options.folder = options.folder.resolve()
+    options.program, options.image_program = options.program.resolve(), options.image_program.resolve()
+    return options
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", default="build/lockstep")
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--workloads", default=",".join(w.name for w in workloads.TRAINING))
-    parser.add_argument("--folder", default="build/peers")
-    parser.add_argument("--json", default="build/peers/results.json")
-    options = parser.parse_args()
-    results = []
-    for name in options.workloads.split(","):
-        for threads in map(int, options.threads.split(",")):
-            results.append(compare(workloads.by_name(name), threads, options, pathlib.Path(options.folder).resolve()))
-            pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
-    print(f"\nall samples: {options.json}")
+    options = arguments()
+    chosen = [workloads.by_name(name, options.quick) for name in options.workloads]
+    options.folder.mkdir(parents=True, exist_ok=True)
+    progress("measuring the machine")
+    document = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "quick": options.quick,
+                "repeats": options.repeats, "machine": machine(options.program, max(options.threads)), "results": []}
+    for workload in chosen:
+        for threads in options.threads:
+            result = compare(workload, threads, options)
+            document["results"].append(result)
+            show(result)
+            write(document, options.folder)
+    print("\n" + report.aligned(report.summary(document["results"])))
+    print(f"\n{report.NOTES}\nwritten: {options.folder / 'results.md'}, {options.folder / 'results.json'}")
+    return 0 if all(r["differ_by"] <= AGREE for r in document["results"]) else 1
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

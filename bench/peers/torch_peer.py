@@ -1,5 +1,6 @@
-"""torch_peer.py WORKLOAD VARIANT THREADS: PyTorch as a contender. Reads commands from standard input (`losses N`, `run`)
-and answers each with one line of JSON. Variants: eager, fused (optimiser), channels_last (with it), compile (with it)."""
+"""torch_peer.py WORKLOAD VARIANT THREADS [quick]: PyTorch as a contender. Reads commands from standard input (`losses N`,
+`outputs`, `run`) and answers each with one line of JSON. Variants: eager, fused (optimiser), channels_last (with it),
+compile (with it)."""
 import json
 import sys
 import time
@@ -33,10 +34,11 @@ def build(workload):
     return nn.Sequential(*layers).to(getattr(torch, workload.dtype))
 
 
-def image(variant):
-    """One 1280x720 picture, 128 kernels of 11x11, forward."""
-    x = torch.rand(1, 1, 720, 1280)
-    conv = nn.Conv2d(1, 128, 11, bias=False)
+def image(workload, variant):
+    picture, kernels = (torch.from_numpy(a) for a in workload.arrays())
+    x = picture[None, None]
+    conv = nn.Conv2d(1, workload.out, workload.kernel, bias=False)
+    conv.weight.data = kernels[:, None].contiguous()
     if variant == "channels_last":
         x, conv = x.to(memory_format=torch.channels_last), conv.to(memory_format=torch.channels_last)
     call = torch.compile(conv) if variant == "compile" else conv
@@ -48,12 +50,18 @@ def image(variant):
             start = time.perf_counter()
             call(x)
             return {"seconds": time.perf_counter() - start}
-    return run, None
+
+    def outputs():
+        with torch.inference_mode():
+            return {"outputs": workload.probe(call(x)[0].contiguous().flatten().numpy())}
+    return {"run": run, "outputs": outputs}
 
 
 def training(workload, variant):
     x, labels = (torch.from_numpy(a) for a in workloads.load(workload))
     x = x.reshape(len(x), *workload.input)
+    test_x, test_labels = (torch.from_numpy(a) for a in workloads.load(workload, "test"))
+    test_x = test_x.reshape(len(test_x), *workload.input)
     weights = {k: torch.from_numpy(v) for k, v in workloads.initial_weights(workload).items()}
     net = build(workload)
     if variant == "channels_last" and len(workload.input) == 3:
@@ -99,22 +107,22 @@ def training(workload, variant):
         total = float(total)
         seconds = time.perf_counter() - start
         with torch.no_grad():
-            sample = slice(0, 2000)
-            correct = (net.eval()(x[sample]).argmax(1) == labels[sample]).double().mean()
+            correct = (net.eval()(test_x).argmax(1) == test_labels).double().mean()
             net.train()
         return {"seconds": seconds, "loss": total / per_epoch, "accuracy": float(correct)}
     losses(2)  # warm up, and compile
-    return run, losses
+    return {"run": run, "losses": losses}
 
 
 def main():
     name, variant, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
     torch.set_num_threads(threads)
-    run, losses = image(variant) if name == "image" else training(workloads.by_name(name), variant)
+    workload = workloads.by_name(name, "quick" in sys.argv[4:])
+    commands = image(workload, variant) if name == "image" else training(workload, variant)
     print(json.dumps({"ready": f"torch {torch.__version__}"}), flush=True)
     for line in sys.stdin:
         command, *arguments = line.split()
-        print(json.dumps(run() if command == "run" else losses(int(arguments[0]))), flush=True)
+        print(json.dumps(commands[command](*map(int, arguments))), flush=True)
 
 
 main()
