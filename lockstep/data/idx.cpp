@@ -1,6 +1,8 @@
 #include "lockstep/data/idx.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,8 +79,7 @@ ArrayHeader parse_idx_header(std::span<const std::byte> bytes, std::string_view 
   if (rank == 0) fail_data(name, 3, "IDX rank 0, at least one dimension was expected");
   for (int axis = 0; axis < rank; ++axis) header.dims.push_back(reader.u32("the sizes"));
   header.data_offset = reader.offset();
-  const auto elements = checked_product_of(header.dims);
-  const auto size = elements ? checked_product({*elements, element_size(header.type)}) : std::nullopt;
+  const auto size = checked_product_of(header.dims, element_size(header.type));
   if (!size) fail_data(name, 4, fmt::format("the sizes [{}] overflow", fmt::join(header.dims, ",")));
   header.data_bytes = *size;
   return header;
@@ -95,7 +96,9 @@ std::vector<std::byte> write_idx(const Array& array) {
   for (const IdxType& entry : kIdxTypes) {
     if (entry.type == array.type) found = &entry;
   }
-  if (found == nullptr || array.rank() < 1 || array.rank() > 255) {
+  const bool sizes_fit = std::all_of(array.dims.begin(), array.dims.end(),
+                                     [](std::int64_t extent) { return std::in_range<std::uint32_t>(extent); });
+  if (found == nullptr || array.rank() < 1 || array.rank() > 255 || !sizes_fit) {
     throw Error(ExitCode::bug, fmt::format("write_idx: IDX cannot hold {}", array.describe()));
   }
   std::vector<std::byte> out{std::byte{0}, std::byte{0}, std::byte{found->code},

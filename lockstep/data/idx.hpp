@@ -19,7 +19,8 @@ ArrayHeader parse_idx_header(std::span<const std::byte> bytes, std::string_view 
 Array parse_idx(std::span<const std::byte> bytes, std::string_view name);
 Array read_idx(const std::filesystem::path& path);
 
-/// Types IDX lacks (uint16, uint32, the 64-bit integers) and ranks outside 1..255 are Error(bug).
+/// Types IDX lacks (uint16, uint32, the 64-bit integers), ranks outside 1..255 and sizes of more than 32 bits are
+/// Error(bug).
 std::vector<std::byte> write_idx(const Array& array);
 
 }  // namespace lockstep

@@ -189,11 +189,9 @@ MatrixHeader read_matrix_header(VariableStream& stream) {
     if (extent < 0) stream.fail(fmt::format("a negative dimension {}", extent));
     header.entry.dims.push_back(extent);
   }
-  const auto elements = checked_product_of(header.entry.dims);
-  if (!elements || !checked_product({*elements, 8})) {
-    stream.fail(fmt::format("the dimensions [{}] overflow", fmt::join(header.entry.dims, ",")));
-  }
-  header.elements = *elements;
+  const auto bytes = checked_product_of(header.entry.dims, 8);
+  if (!bytes) stream.fail(fmt::format("the dimensions [{}] overflow", fmt::join(header.entry.dims, ",")));
+  header.elements = *bytes / 8;
   const auto name = stream.element(tag, kMaxName, "the name");
   if (tag.type != 1) stream.fail("a variable without a name");
   header.entry.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
@@ -225,7 +223,7 @@ void convert(std::span<const std::byte> in, std::span<std::byte> out, const Vari
 
 Array read_matrix(VariableStream& stream, const MatrixHeader& header) {
   Tag tag;
-  std::vector<std::byte> data = stream.element(tag, *checked_product({header.elements, 8}), "the data");
+  std::vector<std::byte> data = stream.element(tag, 8 * header.elements, "the data");
   const auto stored = std::find_if(kStorageTypes.begin(), kStorageTypes.end(),
                                    [&](const StorageType& entry) { return entry.code == tag.type; });
   if (stored == kStorageTypes.end()) stream.fail(fmt::format("data of unknown type {}", tag.type));

@@ -177,8 +177,7 @@ ArrayHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view 
   HeaderParser parser({reinterpret_cast<const char*>(raw.data()), raw.size()}, start, name);
   ArrayHeader header = parser.parse();
   header.data_offset = reader.offset();
-  const auto elements = checked_product_of(header.dims);
-  const auto size = elements ? checked_product({*elements, element_size(header.type)}) : std::nullopt;
+  const auto size = checked_product_of(header.dims, element_size(header.type));
   if (!size) fail_data(name, start, fmt::format("the shape ({}) overflows", fmt::join(header.dims, ",")));
   header.data_bytes = *size;
   return header;

@@ -44,8 +44,7 @@ std::string header_text(const Safetensors& contents) {
   for (const NamedArray& tensor : contents.tensors) {
     const Array& array = tensor.array;
     const auto size = static_cast<std::int64_t>(array.bytes.size());
-    const auto elements = checked_product_of(array.dims);
-    if (!elements || checked_product({*elements, element_size(array.type)}) != size)
+    if (checked_product_of(array.dims, element_size(array.type)) != size)
       throw Error(ExitCode::bug, fmt::format("safetensors: {} holds {} bytes", printable(tensor.name), size));
     if (!names.insert(tensor.name).second)
       throw Error(ExitCode::bug, fmt::format("safetensors: the name {} is taken", printable(tensor.name)));

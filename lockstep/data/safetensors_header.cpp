@@ -167,8 +167,7 @@ class HeaderReader {
     const std::string shown = in_quotes(tensor_.name);
     if (keys_.size() != 3 || !keys_.contains("dtype") || !keys_.contains("shape") || !offsets_)
       fail(fmt::format("{} needs dtype, shape and data_offsets and nothing else", shown));
-    const auto elements = checked_product_of(tensor_.dims);
-    const auto wanted = elements ? checked_product({*elements, element_size(tensor_.type)}) : std::nullopt;
+    const auto wanted = checked_product_of(tensor_.dims, element_size(tensor_.type));
     if (!wanted) fail(fmt::format("the shape [{}] of {} is too large", fmt::join(tensor_.dims, ","), shown));
     const auto [begin, end] = *offsets_;
     if (begin > end || end > data_bytes_)

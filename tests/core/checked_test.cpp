@@ -22,6 +22,7 @@ TEST(CheckedProduct, RefusesOverflowAndNegatives) {
   EXPECT_FALSE(checked_product({std::int64_t{1} << 32, std::int64_t{1} << 31}));
   EXPECT_FALSE(checked_product({kMax, 2}));
   EXPECT_FALSE(checked_product({kMax, kMax, 0}));
+  EXPECT_FALSE(checked_product({0, kMax, kMax}));
   EXPECT_FALSE(checked_product({-1}));
   EXPECT_FALSE(checked_product({-1, -1}));
   EXPECT_FALSE(checked_product({0, -3}));
@@ -32,6 +33,9 @@ TEST(CheckedProduct, TakesARange) {
   EXPECT_EQ(checked_product_of(std::vector<std::int64_t>{2, 3, 5}), 30);
   EXPECT_FALSE(checked_product_of(std::vector<std::int64_t>{kMax, 2}));
   EXPECT_FALSE(checked_product_of(std::vector<std::int32_t>{7, -1}));
+  EXPECT_EQ(checked_product_of(std::vector<std::int64_t>{2, 3}, 8), 48);
+  EXPECT_EQ(checked_product_of(std::vector<std::int64_t>{0, kMax / 8}, 8), 0);
+  EXPECT_FALSE(checked_product_of(std::vector<std::int64_t>{0, kMax / 8 + 1}, 8));
 }
 
 }  // namespace

@@ -68,6 +68,10 @@ TEST(Idx, RefusesBadHeaders) {
 TEST(Idx, RefusesSizesThatOverflow) {
   Bytes bytes = to_bytes({"\0\0\x0E\x02\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 12});
   expect_data_error("a.idx: byte 4: the sizes [4294967295,4294967295] overflow", [&] { parse_idx(bytes, "a.idx"); });
+  // A zero makes the array empty, but the others must fit all the same: nothing that multiplies sizes later may
+  // overflow.
+  bytes = to_bytes({"\0\0\x0E\x03\xFF\xFF\xFF\xFF\x40\0\0\0\0\0\0\0", 16});
+  expect_data_error("a.idx: byte 4: the sizes [4294967295,1073741824,0] overflow", [&] { parse_idx(bytes, "a.idx"); });
 }
 
 TEST(Idx, RefusesBadGzip) {
@@ -93,6 +97,9 @@ TEST(Idx, ReadsFiles) {
 TEST(Idx, RefusesToWriteWhatIdxLacks) {
   expect_error(ExitCode::bug, "write_idx: IDX cannot hold uint16 [2]", [] { write_idx(counting<std::uint16_t>({2})); });
   expect_error(ExitCode::bug, "write_idx: IDX cannot hold uint8 []", [] { write_idx(counting<std::uint8_t>({})); });
+  expect_error(ExitCode::bug, "write_idx: IDX cannot hold uint8 [0,4294967296]", [] {
+    write_idx(counting<std::uint8_t>({0, 4294967296}));
+  });
 }
 
 }  // namespace
