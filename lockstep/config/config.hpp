@@ -49,7 +49,4 @@ std::string resolved_toml(const RunConfig& config);
 /// layer that does not fit.
 Network make_network(const RunConfig& config);
 
-/// "cross-entropy", ...: the names of the configuration, in the order of Loss.
-const std::vector<std::string>& loss_names();
-
 }  // namespace lockstep

@@ -88,11 +88,6 @@ std::int64_t read_or_word(const Value& value, const std::string& path, const std
 
 }  // namespace
 
-const std::vector<std::string>& loss_names() {
-  static const std::vector<std::string> names = {"cross-entropy", "binary-cross-entropy", "squared-error"};
-  return names;
-}
-
 const std::vector<std::string>& train_keys() {
   static const std::vector<std::string> keys = {"loss", "optimizer", "schedule", "batch",     "slots",  "epochs",
                                                 "seed", "reduction", "l2",       "clip_norm", "shuffle"};

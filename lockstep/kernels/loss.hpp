@@ -10,12 +10,19 @@
 // m = max z, p = softmax(z). Sums over k are chains, ascending, from 0. For a label, t is its one-hot vector; with one
 // output, t is the label itself (0 or 1). Outputs are overwritten; dz may be z itself.
 
+#include <string>
+#include <vector>
+
 #include "lockstep/kernels/cost.hpp"
 #include "lockstep/tensor/view.hpp"
 
 namespace lockstep {
 
 enum class Loss { cross_entropy, binary_cross_entropy, squared_error };
+
+/// "cross-entropy", "binary-cross-entropy", "squared-error": what configurations and model files call them, in the order
+/// of Loss.
+const std::vector<std::string>& loss_names();
 
 /// The targets of a chunk: class labels, or a matrix of real values [outputs, samples] where `labels` is null.
 template <class T>

@@ -1,7 +1,6 @@
 #include "lockstep/train/model_info.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,7 +17,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kLossKey = "lockstep.loss";
 constexpr const char* kDataKey = "lockstep.data";
-constexpr std::array<std::string_view, 3> kLosses{"cross-entropy", "binary-cross-entropy", "squared-error"};
 
 template <class Value>
 void read_member(const Json& object, const char* key, Value& value) {
@@ -32,10 +30,10 @@ void read_member(const Json& object, const char* key, Value& value) {
 }
 
 Loss loss_of(const std::string& name) {
-  const auto* found = std::find(kLosses.begin(), kLosses.end(), name);
-  if (found == kLosses.end())
+  const auto found = std::ranges::find(loss_names(), name);
+  if (found == loss_names().end())
     throw Error(ExitCode::checkpoint, fmt::format("{}: the loss \"{}\" is unknown", kLossKey, printable(name)));
-  return static_cast<Loss>(found - kLosses.begin());
+  return static_cast<Loss>(found - loss_names().begin());
 }
 
 }  // namespace
@@ -56,7 +54,7 @@ std::map<std::string, std::string> info_to_metadata(const ModelInfo& info) {
   if (!info.class_names.empty()) data["class_names"] = info.class_names;
 
   std::map<std::string, std::string> metadata;
-  if (info.loss) metadata[kLossKey] = kLosses[static_cast<std::size_t>(*info.loss)];
+  if (info.loss) metadata[kLossKey] = loss_names()[static_cast<std::size_t>(*info.loss)];
   // Paths and folder names may hold any bytes, the file only UTF-8.
   if (!data.empty()) metadata[kDataKey] = data.dump(-1, ' ', false, Json::error_handler_t::replace);
   return metadata;
