@@ -19,7 +19,7 @@ struct ParserStumbled {};
 // this cannot be. Here a broken assertion is an exception, in every build.
 #undef NDEBUG
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wterminate"  // some of the assertions stand in noexcept functions
+#pragma GCC diagnostic ignored "-Wterminate"  // in noexcept functions: toml_guard keeps such text away
 #endif
 #define TOML_ASSERT(expr) ((expr) ? void() : throw ParserStumbled{})
 #define TOML_ENABLE_FORMATTERS 0

@@ -1,6 +1,7 @@
 #include "lockstep/config/toml_guard.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -61,6 +62,24 @@ class Scanner {
   bool comment_ = false;
 };
 
+/// The place of a date with very many underscores, a space and a digit behind it: there the parser reads further ahead,
+/// for the time of day, than it can go back (127 characters), and finds out in a function that may not throw.
+std::size_t find_endless_date(std::string_view text) {
+  constexpr std::ptrdiff_t kDateLength = 10, kManyUnderscores = 100;
+  for (std::size_t at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1)) {
+    if (at + 1 == text.size() || text[at + 1] < '0' || text[at + 1] > '9') continue;
+    const std::string_view before = text.substr(0, at);
+    const std::string_view word = before.substr(before.find_last_of(" \t\r\n,#]}") + 1);
+    const auto underscores = std::count(word.begin(), word.end(), '_');
+    if (underscores >= kManyUnderscores && std::ssize(word) - underscores >= kDateLength) return at;
+  }
+  return std::string_view::npos;
+}
+
+std::int64_t line_of(std::string_view text, std::size_t at) {
+  return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+}
+
 }  // namespace
 
 std::optional<SyntaxError> find_danger(std::string_view text) {
@@ -69,8 +88,9 @@ std::optional<SyntaxError> find_danger(std::string_view text) {
         1, 0,
         fmt::format("{} bytes: a configuration has at most {}; is this the right file?", text.size(), kMaxConfigBytes)};
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
-    return SyntaxError{1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(zero), '\n'), 0,
-                       "a zero byte: this is no text; is this the right file?"};
+    return SyntaxError{line_of(text, zero), 0, "a zero byte: this is no text; is this the right file?"};
+  if (const std::size_t date = find_endless_date(text); date != std::string_view::npos)
+    return SyntaxError{line_of(text, date), 0, "a value with 100 underscores or more"};
   Scanner scanner(text);
   int dots = 0;
   while (const char c = scanner.next()) {

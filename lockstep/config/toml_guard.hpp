@@ -18,7 +18,7 @@ struct SyntaxError {
 };
 
 /// Too long; a zero byte; a key of more than 64 parts (each is a table in a table, which the parser destroys
-/// recursively). Nothing: the parser may have it.
+/// recursively); a date with more underscores than the parser can go back over. Nothing: the parser may have it.
 std::optional<SyntaxError> find_danger(std::string_view text);
 
 }  // namespace lockstep

@@ -63,6 +63,19 @@ TEST(Toml, WhatTheParserStumblesOverNamesTheLine) {
   EXPECT_EQ(message_of("a = 1\n\xc3\xa9 = 2\n").substr(0, 9), "a.toml:2:");
 }
 
+TEST(Toml, ADateOfEndlessUnderscoresIsRefused) {
+  for (const int count : {99, 114, 115, 116, 117, 118, 200}) {
+    const std::string underscores(static_cast<std::size_t>(count), '_');
+    for (const std::string date : {"1980-01-0" + underscores + "1", "1980-\"" + underscores + "\"-01"}) {
+      EXPECT_EQ(message_of("a = 1\nb = " + date + " 10:00:00\n").substr(0, 9), "a.toml:2:") << count;
+      EXPECT_EQ(message_of("a = 1\nb=[" + date + " 1").substr(0, 9), "a.toml:2:") << count;
+    }
+  }
+  EXPECT_EQ(message_of("a = 1980-01-01" + std::string(120, '_') + " 1"),
+            "a.toml:1: a value with 100 underscores or more");
+  EXPECT_EQ(message_of("#" + std::string(200, '_') + " 1. data\na = '" + std::string(200, '_') + "1'\n"), "no error");
+}
+
 TEST(Toml, LettersOfAnyKindStandInStringsAndComments) {
   EXPECT_EQ(message_of("# \xc3\xa9\n\"\xc3\xa9\" = '\xc3\xa9' # \xc3\xa9 it's\nb = 1\n"), "no error");
   EXPECT_EQ(message_of("a = \"\"\"\n\xc3\xa9 \\\"\"\" '''\n\"\"\"\nb = '''\n\xc3\xa9 ' '' \\'''\nc = ''\n"),
