@@ -1,15 +1,14 @@
-// Trains small networks that use every layer, loss and optimiser, in both precisions, and prints one line per backend:
-// its name and one hash over all weights, losses and counts of correct answers. The hash must not depend on the
-// backend, the compiler or its flags.
+// Trains the networks of the promise, and small ones that use every layer, loss and optimiser in both precisions, and
+// prints one line per backend and instruction set: its name and one hash over all weights, losses and counts of correct
+// answers. The hash must not depend on the backend, the instruction set, the compiler or its flags.
 
-#include <bit>
-#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
-#include "lockstep/core/sha256.hpp"
-#include "lockstep/lockstep.hpp"
+#include "lockstep/kernels/simd/table.hpp"
+#include "tests/promise/networks.hpp"
 
 namespace {
 
@@ -38,28 +37,29 @@ Network dense(Precision precision) {
   return net;
 }
 
-void feed(Sha256& hash, const std::string& text) { hash.update(std::as_bytes(std::span(text))); }
-
-void feed(Sha256& hash, const Scores& scores) {
-  feed(hash, std::to_string(std::bit_cast<std::uint64_t>(scores.loss)) + " " + std::to_string(*scores.correct) + "\n");
-}
-
-void train(Sha256& hash, Network net, const TrainOptions& options, const DataSplits& data) {
-  net.initialise(7);
-  Trainer trainer(net, options);
-  for (const EpochReport& epoch : trainer.fit(*data.train, {.epochs = 2, .validation = data.test.get()})) {
-    feed(hash, epoch.weight_hash + "\n");
-    feed(hash, epoch.train);
-    feed(hash, *epoch.validation);
+/// The naive kernels at -O0 take their time: one team is enough for them.
+std::string hash_of_any_team(PromiseRun run, Backend backend) {
+  const DataSplits data = promise_data(run);
+  run.options.backend = backend;
+  run.options.threads = 1;
+  const std::string expected = training_hash(run, *data.train, *data.test);
+  if (backend == Backend::naive_o0) return expected;
+  for (const int threads : {2, 3, 4, 7, 16}) {
+    run.options.threads = threads;
+    if (training_hash(run, *data.train, *data.test) != expected)
+      throw Error(ExitCode::bug, run.name + ": another hash with " + std::to_string(threads) + " threads");
   }
+  return expected;
 }
 
-std::string hash_of(Backend backend, const DataSplits& data) {
+std::string hash_of(Backend backend) {
   Sha256 hash;
+  for (const PromiseRun& run : promise_runs()) feed(hash, hash_of_any_team(run, backend));
+  const DataSplits data = image_data();
   for (const Precision precision : {Precision::float32, Precision::float64}) {
     const auto run = [&](Network net, TrainOptions options) {
       options.backend = backend;
-      train(hash, std::move(net), options, data);
+      feed_training(hash, std::move(net), options, *data.train, *data.test);
     };
     // 96 samples in batches of 40: the last batch is a remainder, and its slots are ragged.
     run(convolutional(precision), {.optimizer = Adam{.lr = 1e-2}, .batch = 40, .slots = 4});
@@ -77,11 +77,20 @@ std::string hash_of(Backend backend, const DataSplits& data) {
 
 int main() {
   try {
-    const DataSplits data = image_data();
     const auto& names = backend_names();
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (const auto backend = static_cast<Backend>(i); keeps_the_promise(backend))
-        std::printf("%s %s\n", names[i].c_str(), hash_of(backend, data).c_str());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto backend = static_cast<Backend>(i);
+      if (!keeps_the_promise(backend)) continue;
+      if (backend != Backend::simd) {
+        std::printf("%s %s\n", names[i].c_str(), hash_of(backend).c_str());
+        continue;
+      }
+      for (const Isa isa : supported_isas()) {
+        const std::string isa_text(isa_name(isa));
+        ::setenv("LOCKSTEP_ISA", isa_text.c_str(), 1);
+        std::printf("%s.%s %s\n", names[i].c_str(), isa_text.c_str(), hash_of(backend).c_str());
+      }
+    }
   } catch (const Error& error) {
     std::fprintf(stderr, "train_hash: %s\n", error.what());
     return static_cast<int>(error.code());

@@ -1,0 +1,97 @@
+#pragma once
+// The networks of the promise: each trained on little data for a few steps, and everything that came out as one hash.
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lockstep/core/sha256.hpp"
+#include "lockstep/lockstep.hpp"
+
+namespace lockstep {
+
+struct PromiseRun {
+  std::string name;
+  Network network;
+  TrainOptions options;
+  std::vector<std::int64_t> sample;  // the shape of the pictures
+};
+
+inline PromiseRun mlp_run() {
+  PromiseRun run{"mlp", Network({1, 8, 8}), {}, {1, 8, 8}};
+  run.network.add(Linear{.out = 33}).add(Relu{}).add(Linear{.out = 17}).add(Relu{}).add(Linear{.out = 10});
+  run.options = {.optimizer = Sgd{.lr = 0.05, .momentum = 0.9}, .batch = 32, .slots = 16, .l2 = 1e-4};
+  return run;
+}
+
+/// LeNet-5 as in examples/lenet5-fashion.toml.
+inline PromiseRun lenet5_run() {
+  PromiseRun run{"lenet5", Network({1, 28, 28}, Precision::float32, {.kind = InitKind::he_uniform}), {}, {1, 28, 28}};
+  run.network.add(Conv2d{.out = 6, .kernel = 5, .pad = 2}).add(Relu{}).add(MaxPool2d{.window = 2});
+  run.network.add(Conv2d{.out = 16, .kernel = 5}).add(Relu{}).add(MaxPool2d{.window = 2}).add(Flatten{});
+  run.network.add(Linear{.out = 120}).add(Relu{}).add(Linear{.out = 84}).add(Relu{}).add(Linear{.out = 10});
+  run.options = {.optimizer = Adam{.lr = 1e-3}, .batch = 40, .slots = 8};
+  return run;
+}
+
+/// The layers of examples/bn-cnn-fashion.toml, narrower, with dropout.
+inline PromiseRun bn_cnn_run() {
+  PromiseRun run{"bn-cnn", Network({1, 12, 12}, Precision::float32, {.kind = InitKind::he_normal}), {}, {1, 12, 12}};
+  for (const std::int64_t out : {8, 12}) {
+    for (int i = 0; i < 2; ++i)
+      run.network.add(Conv2d{.out = out, .kernel = 3, .pad = 1, .bias = false}).add(BatchNorm{}).add(Relu{});
+    run.network.add(MaxPool2d{.window = 2});
+  }
+  run.network.add(Flatten{}).add(Dropout{.p = 0.3}).add(Linear{.out = 24}).add(Relu{}).add(Dropout{.p = 0.5});
+  run.network.add(Linear{.out = 10});
+  run.options = {.optimizer = AdamW{.lr = 2e-3},
+                 .schedule = {.kind = ScheduleKind::cosine},
+                 .batch = 40,
+                 .slots = 4,
+                 .clip_norm = 1};
+  return run;
+}
+
+inline std::vector<PromiseRun> promise_runs() { return {mlp_run(), lenet5_run(), bn_cnn_run()}; }
+
+/// With batches of 32 or 40 the last batch is a remainder, and its slots are ragged.
+inline DataSplits promise_data(const PromiseRun& run, std::int64_t count = 50) {
+  std::int64_t features = 1;
+  for (const std::int64_t extent : run.sample) features *= extent;
+  return load_data({.source = "blobs",
+                    .shape = run.sample,
+                    .scale = 10,
+                    .count = count,
+                    .test_count = 20,
+                    .noise = 5,
+                    .classes = 10,
+                    .features = features});
+}
+
+inline void feed(Sha256& hash, const std::string& text) { hash.update(std::as_bytes(std::span(text))); }
+
+inline void feed(Sha256& hash, const Scores& scores) {
+  feed(hash, std::to_string(std::bit_cast<std::uint64_t>(scores.loss)) + " " + std::to_string(*scores.correct) + "\n");
+}
+
+/// Trains for two epochs: weights, losses and counts of correct answers of every epoch go into the hash.
+inline void feed_training(Sha256& hash, Network network, const TrainOptions& options, const Dataset& train,
+                          const Dataset& test) {
+  network.initialise(7);
+  Trainer trainer(network, options);
+  for (const EpochReport& epoch : trainer.fit(train, {.epochs = 2, .validation = &test})) {
+    feed(hash, epoch.weight_hash + "\n");
+    feed(hash, epoch.train);
+    feed(hash, *epoch.validation);
+  }
+}
+
+inline std::string training_hash(const PromiseRun& run, const Dataset& train, const Dataset& test) {
+  Sha256 hash;
+  feed_training(hash, run.network, run.options, train, test);
+  return to_hex(hash.finish());
+}
+
+}  // namespace lockstep

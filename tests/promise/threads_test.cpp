@@ -1,0 +1,161 @@
+// Levels L1 and L5 of the promise in one process: any number of threads, any backend, any instruction set of this
+// machine, however the threads are delayed: one hash per network.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "lockstep/kernels/simd/table.hpp"
+#include "tests/promise/networks.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Sets LOCKSTEP_ISA for as long as it lives.
+class ForcedIsa {
+ public:
+  explicit ForcedIsa(Isa isa) { ::setenv("LOCKSTEP_ISA", std::string(isa_name(isa)).c_str(), 1); }
+  ~ForcedIsa() { ::unsetenv("LOCKSTEP_ISA"); }
+  ForcedIsa(const ForcedIsa&) = delete;
+  ForcedIsa& operator=(const ForcedIsa&) = delete;
+};
+
+std::string hash_with(PromiseRun run, Backend backend, int threads, const DataSplits& data) {
+  run.options.backend = backend;
+  run.options.threads = threads;
+  return training_hash(run, *data.train, *data.test);
+}
+
+void expect_one_hash(const PromiseRun& run, const DataSplits& data, const std::vector<int>& team_sizes) {
+  const std::string expected = hash_with(run, Backend::naive, 1, data);
+  for (const int threads : team_sizes) EXPECT_EQ(hash_with(run, Backend::naive, threads, data), expected) << threads;
+  for (const Isa isa : supported_isas()) {
+    const ForcedIsa forced(isa);
+    for (const int threads : team_sizes)
+      EXPECT_EQ(hash_with(run, Backend::simd, threads, data), expected) << isa_name(isa) << " x " << threads;
+  }
+}
+
+class Promise : public testing::TestWithParam<int> {
+ protected:
+  PromiseRun run_ = promise_runs()[static_cast<std::size_t>(GetParam())];
+};
+
+TEST_P(Promise, OneHashForThreadsBackendsAndInstructionSets) {
+  expect_one_hash(run_, promise_data(run_), {1, 2, 3, 4, 7, 16});
+}
+
+/// Otherwise a trainer that does nothing would keep the promise.
+TEST_P(Promise, TheHashTellsRunsApart) {
+  const DataSplits data = promise_data(run_);
+  PromiseRun other = run_;
+  other.options.seed = 2;
+  EXPECT_NE(hash_with(run_, Backend::simd, 2, data), hash_with(other, Backend::simd, 2, data));
+  other = run_;
+  other.options.slots *= 2;
+  EXPECT_NE(hash_with(run_, Backend::simd, 2, data), hash_with(other, Backend::simd, 2, data));
+}
+
+/// Now and then, whoever asks for samples is held up.
+class SleepyDataset final : public Dataset {
+ public:
+  SleepyDataset(const Dataset& base, unsigned seed) : base_(base), seed_(seed) {}
+
+  std::int64_t size() const override { return base_.size(); }
+  Shape sample_shape() const override { return base_.sample_shape(); }
+  std::int64_t classes() const override { return base_.classes(); }
+  std::int64_t target_size() const override { return base_.target_size(); }
+  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override {
+    sleep_sometimes();
+    base_.gather(ids, x);
+  }
+  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override {
+    sleep_sometimes();
+    base_.gather(ids, x);
+  }
+  void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override {
+    sleep_sometimes();
+    base_.labels(ids, out);
+  }
+  void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override { base_.targets(ids, t); }
+  void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override { base_.targets(ids, t); }
+  std::string describe() const override { return base_.describe(); }
+
+  int sleeps() const { return sleeps_; }
+
+ private:
+  void sleep_sometimes() const {
+    std::minstd_rand draw(seed_ + 7919U * calls_++);
+    draw.discard(3);
+    if (draw() % 3 != 0) return;
+    ++sleeps_;
+    std::this_thread::sleep_for(std::chrono::microseconds(draw() % 4000));
+  }
+
+  const Dataset& base_;
+  unsigned seed_;
+  mutable std::atomic<unsigned> calls_ = 0;
+  mutable std::atomic<int> sleeps_ = 0;
+};
+
+TEST_P(Promise, SleepInRandomSlotsChangesNothing) {
+  const DataSplits data = promise_data(run_);
+  const std::string expected = hash_with(run_, Backend::simd, 1, data);
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    for (const int threads : {2, 3, 7}) {
+      const SleepyDataset train(*data.train, seed), test(*data.test, seed);
+      PromiseRun run = run_;
+      run.options.threads = threads;
+      EXPECT_EQ(training_hash(run, train, test), expected) << threads << " threads, seed " << seed;
+      EXPECT_GT(train.sleeps(), 0);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, Promise, testing::Range(0, static_cast<int>(promise_runs().size())),
+                         [](const auto& network) {
+                           std::string name = promise_runs()[static_cast<std::size_t>(network.param)].name;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(PromiseEdges, OneSample) {
+  for (PromiseRun& run : promise_runs()) {
+    for (const std::int64_t slots : {1, 8}) {
+      run.options.slots = slots;
+      expect_one_hash(run, promise_data(run, 1), {2, 16});
+    }
+  }
+}
+
+TEST(PromiseEdges, SingleSamplesAsBatches) {
+  PromiseRun run = mlp_run();
+  run.options.batch = 1;
+  run.options.slots = 0;
+  expect_one_hash(run, promise_data(run, 5), {2, 7});
+}
+
+/// 19 samples in batches of 16 and 32 slots: half of the slots of the first batch are empty, nearly all of the second.
+TEST(PromiseEdges, EmptySlots) {
+  for (PromiseRun& run : promise_runs()) {
+    run.options.batch = 16;
+    run.options.slots = 32;
+    expect_one_hash(run, promise_data(run, 19), {2, 3, 16});
+  }
+}
+
+/// More threads than slots, than blocks of parameters, than samples and than processors.
+TEST(PromiseEdges, OneToSixtyFourThreads) {
+  const PromiseRun run = mlp_run();
+  const DataSplits data = promise_data(run);
+  const std::string expected = hash_with(run, Backend::naive, 1, data);
+  for (int threads = 1; threads <= 64; ++threads)
+    EXPECT_EQ(hash_with(run, Backend::simd, threads, data), expected) << threads;
+}
+
+}  // namespace
+}  // namespace lockstep
