@@ -17,7 +17,8 @@ template <class T>
 BenchChunk chunk_of(const Network& network, std::int64_t batch, std::int64_t slots) {
   if (slots == 0) slots = auto_slots(batch);
   const Sequence<T> body(network.plans());
-  const std::int64_t count = slots_per_chunk(batch, slots, body.activation_elements(), sizeof(T));
+  const std::int64_t count =
+      slots_per_chunk(batch, slots, {body.activation_elements(), network.parameter_count(), sizeof(T)});
   std::vector<std::int64_t> bounds = cut_into_slots(batch, slots);
   bounds.resize(static_cast<std::size_t>(count + 1));
   return {std::make_shared<const std::vector<std::int64_t>>(std::move(bounds))};

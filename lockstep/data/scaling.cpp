@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/inline.hpp"
 
 namespace lockstep {
 namespace {
@@ -16,55 +18,92 @@ namespace {
 // stride of x (often a power of two, so that a column falls into one cache set) is met only by whole rows.
 constexpr std::int64_t kFeatureTile = 64;
 
-template <class T>
-void fma_row(const T* in, std::int64_t count, T scale, T offset, T* out) {
-  for (std::int64_t j = 0; j < count; ++j) out[j] = std::fma(in[j], scale, offset);
-}
-
-#if defined(__x86_64__)
-// The same loop with the machine's fma instruction: the same bits, without a library call per element.
-template <class T>
-__attribute__((target("avx2,fma"))) void fma_row_hardware(const T* in, std::int64_t count, T scale, T offset, T* out) {
-  for (std::int64_t j = 0; j < count; ++j) {
-    if constexpr (sizeof(T) == 4) {
-      out[j] = __builtin_fmaf(in[j], scale, offset);
-    } else {
-      out[j] = __builtin_fma(in[j], scale, offset);
-    }
-  }
-}
-#endif
-
-template <class T>
-void scale_row(const T* in, std::int64_t count, T scale, T offset, T* out) {
+/// out[j] = scaled in[j]: the three cases of Scaling.
+template <class Raw, class T>
+LOCKSTEP_INLINE void scale_row(const Raw* in, std::int64_t count, T scale, T offset, T* out) {
   if (offset != T{0}) {
-#if defined(__x86_64__)
-    static const bool hardware = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (hardware) return fma_row_hardware(in, count, scale, offset, out);
-#endif
-    return fma_row(in, count, scale, offset, out);
-  }
-  if (scale == T{1}) {
-    std::copy_n(in, count, out);
+    for (std::int64_t j = 0; j < count; ++j) {
+      if constexpr (sizeof(T) == 4)
+        out[j] = __builtin_fmaf(static_cast<T>(in[j]), scale, offset);
+      else
+        out[j] = __builtin_fma(static_cast<T>(in[j]), scale, offset);
+    }
+  } else if (scale == T{1}) {
+    for (std::int64_t j = 0; j < count; ++j) out[j] = static_cast<T>(in[j]);
   } else {
-    for (std::int64_t j = 0; j < count; ++j) out[j] = in[j] * scale;
+    for (std::int64_t j = 0; j < count; ++j) out[j] = static_cast<T>(in[j]) * scale;
   }
+}
+
+/// Samples of a tile and the features [first, first + count) that it holds.
+struct TileSize {
+  std::int64_t samples, first, count;
+};
+
+/// The loop over a full tile has a length that the compiler knows.
+template <class Raw, class T>
+LOCKSTEP_INLINE void scale_tile_with(const Raw (*tile)[kRowTile], TileSize size, const Scaling& scaling, Matrix<T> x) {
+  for (std::int64_t f = 0; f < size.count; ++f) {
+    const auto scale = static_cast<T>(scaling.scale(size.first + f));
+    const auto offset = static_cast<T>(scaling.offset(size.first + f));
+    if (size.samples == kRowTile)
+      scale_row(tile[f], kRowTile, scale, offset, x.row(size.first + f));
+    else
+      scale_row(tile[f], size.samples, scale, offset, x.row(size.first + f));
+  }
+}
+
+#if defined(__x86_64__)
+/// With wider vectors and the machine's fma instruction: the same bits, without a library call per element.
+template <class Raw, class T>
+__attribute__((target("avx2,fma"))) void scale_tile_avx2(const Raw (*tile)[kRowTile], TileSize size,
+                                                         const Scaling& scaling, Matrix<T> x) {
+  scale_tile_with(tile, size, scaling, x);
+}
+#endif
+
+template <class Raw, class T>
+void scale_tile(const Raw (*tile)[kRowTile], TileSize size, const Scaling& scaling, Matrix<T> x) {
+#if defined(__x86_64__)
+  static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2) return scale_tile_avx2(tile, size, scaling, x);
+#endif
+  scale_tile_with(tile, size, scaling, x);
+}
+
+typedef std::uint8_t Bytes __attribute__((vector_size(16)));
+
+/// 16 bytes of each of 16 samples, turned around: tile[f][j] = rows[j][first + f]. Interleaving the upper and the lower
+/// half of the lines four times moves every bit of the index by four places, which swaps the two indices.
+void transpose_bytes(std::span<const std::byte* const> rows, std::int64_t first, std::uint8_t (*tile)[kRowTile]) {
+  Bytes v[16], next[16];
+  for (std::size_t j = 0; j < 16; ++j) std::memcpy(&v[j], rows[j] + first, 16);
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      next[2 * i] = __builtin_shufflevector(v[i], v[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      next[2 * i + 1] =
+          __builtin_shufflevector(v[i], v[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+    std::copy_n(next, 16, v);
+  }
+  std::memcpy(tile, v, sizeof(v));
 }
 
 template <class Raw, class T>
 void scatter(std::span<const std::byte* const> rows, const Scaling& scaling, Matrix<T> x) {
-  T tile[kFeatureTile][kRowTile];
+  Raw tile[kFeatureTile][kRowTile];
   const auto samples = static_cast<std::int64_t>(rows.size());
   for (std::int64_t first = 0; first < x.rows; first += kFeatureTile) {
     const std::int64_t count = std::min(kFeatureTile, x.rows - first);
+    std::int64_t done = 0;
+    if constexpr (sizeof(Raw) == 1)  // pictures, most of all
+      for (; samples == kRowTile && done + 16 <= count; done += 16)
+        transpose_bytes(rows, first + done, reinterpret_cast<std::uint8_t(*)[kRowTile]>(tile + done));
     for (std::int64_t j = 0; j < samples; ++j) {
       const Raw* raw = reinterpret_cast<const Raw*>(rows[static_cast<std::size_t>(j)]) + first;
-      for (std::int64_t f = 0; f < count; ++f) tile[f][j] = static_cast<T>(raw[f]);
+      for (std::int64_t f = done; f < count; ++f) tile[f][j] = raw[f];
     }
-    for (std::int64_t f = 0; f < count; ++f) {
-      const auto scale = static_cast<T>(scaling.scale(first + f)), offset = static_cast<T>(scaling.offset(first + f));
-      scale_row(tile[f], samples, scale, offset, x.row(first + f));
-    }
+    scale_tile(tile, {samples, first, count}, scaling, x);
   }
 }
 

@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t kScoreBlock = 64;  // samples per chunk of an evaluation; part of the order of its loss
 
 /// What the activations of a chunk may take, so that they are still in cache when backward comes: about half a level-2
-/// cache. A chunk is one slot at least, and any choice gives the same bits.
+/// cache; or as much as the parameters, which have to come from further away once per chunk. A chunk is one slot at
+/// least, and any choice gives the same bits.
 constexpr std::int64_t kChunkBytes = 512 * 1024;
 
 void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
@@ -37,10 +38,12 @@ std::vector<SectionName> sections_of(const Network& network) {
 
 }  // namespace
 
-std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, std::int64_t elements, std::size_t scalar) {
+std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, const ChunkNeeds& needs) {
+  const auto scalar = static_cast<std::int64_t>(needs.scalar);
   const std::int64_t samples = padded(std::max<std::int64_t>(batch / slots, 1));
-  const std::int64_t bytes = samples * elements * static_cast<std::int64_t>(scalar);
-  const auto fitting = static_cast<std::uint64_t>(std::max<std::int64_t>(kChunkBytes / bytes, 1));
+  const std::int64_t room = std::max(kChunkBytes, needs.parameters * scalar);
+  const auto fitting =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(room / (samples * needs.activations * scalar), 1));
   return std::min(slots, static_cast<std::int64_t>(std::bit_floor(fitting)));
 }
 
@@ -63,7 +66,8 @@ void Engine<T>::prepare(const Dataset& data) {
   check_data(network_, options_.loss, data);
   const std::int64_t batch = options_.batch > 0 ? options_.batch : data.size();
   slots_ = options_.slots > 0 ? options_.slots : auto_slots(batch);
-  slots_per_chunk_ = slots_per_chunk(batch, slots_, body_.activation_elements(), sizeof(T));
+  slots_per_chunk_ =
+      slots_per_chunk(batch, slots_, {body_.activation_elements(), network_.parameter_count(), sizeof(T)});
   scores_.loss.resize(static_cast<std::size_t>(slots_));
   scores_.correct.resize(static_cast<std::size_t>(slots_));
   squares_.resize(static_cast<std::size_t>((network_.trainable_count() + kSquareBlock - 1) / kSquareBlock));

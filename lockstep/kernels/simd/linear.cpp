@@ -8,6 +8,7 @@
 #include "lockstep/kernels/linear.hpp"
 
 #include "lockstep/kernels/simd/kernels.hpp"
+#include "lockstep/kernels/simd/ops.hpp"
 #include "lockstep/kernels/simd/tile.hpp"
 
 namespace lockstep::LOCKSTEP_SIMD {
@@ -19,43 +20,42 @@ constexpr std::int64_t kLine = 64, kSets = 64;  // of L1: bytes of a line, lines
 template <class T>
 constexpr std::int64_t kBlockCols = 256 / static_cast<std::int64_t>(sizeof(T));
 
-/// out[r, s] = start[r] + sum over k of a(r, k) * b[k, s].
+template <class Elements>
+LOCKSTEP_INLINE Elements columns(const Elements& matrix, std::int64_t col, std::int64_t end_col) {
+  return {matrix.data + col, matrix.rows, end_col - col, matrix.stride};
+}
+
+/// A block of the work: out[r, s] = start[r] + sum over k of a(r, k) * b[k, s].
 template <class T>
 struct Product {
-  Broadcasts<T> a;
   const T* start;  // null: 0
   ConstMatrix<T> b;
   Matrix<T> out;
 };
 
-/// A piece of the work: rows from `row`, columns [col, end_col), terms [first, first + count).
-struct Piece {
-  std::int64_t row, col, end_col, first, count;
-};
-
-/// The tiles of kRows rows along the columns of the piece. A function of its own: the tile needs all registers.
+/// The tiles of kRows rows from `row` on; `more`: the sums go on from what out holds. A function of its own: the tile
+/// needs all registers.
 template <int kRows, int kVecs, class T>
-LOCKSTEP_NOINLINE void row_of_tiles(const Product<T>& p, const Broadcasts<T> a, const Piece piece) {
+LOCKSTEP_NOINLINE void row_of_tiles(const Product<T>& p, const Broadcasts<T> a, std::int64_t row, bool more) {
   constexpr std::int64_t kWidth = Vec<T>::kWidth;
-  const std::int64_t b_stride = p.b.stride, out_stride = p.out.stride;
-  const T* b = p.b.row(piece.first);
-  T* out = p.out.row(piece.row);
-  const T* start = p.start == nullptr ? nullptr : p.start + piece.row;
+  const std::int64_t terms = p.b.rows, cols = p.out.cols, b_stride = p.b.stride, out_stride = p.out.stride;
+  const T* b = p.b.data;
+  T* out = p.out.row(row);
+  const T* start = p.start == nullptr ? nullptr : p.start + row;
   const auto one_tile = [&]<int kWide>(std::int64_t c, const auto& end) LOCKSTEP_INLINE_LAMBDA {
     Tile<T, kRows, kWide> tile;
-    if (piece.first > 0)
+    if (more)
       load_tile(tile, out + c, out_stride, end);
     else if (start != nullptr)
       fill(tile, start);
     else
       clear(tile);
-    multiply_add(tile, a, b + c, b_stride, piece.count, end);
+    multiply_add(tile, a, b + c, b_stride, terms, end);
     store_tile(tile, out + c, out_stride, end);
   };
-  std::int64_t col = piece.col;
-  for (; col + kVecs * kWidth <= piece.end_col; col += kVecs * kWidth)
-    one_tile.template operator()<kVecs>(col, Whole{});
-  const std::int64_t rest = piece.end_col - col;
+  std::int64_t col = 0;
+  for (; col + kVecs * kWidth <= cols; col += kVecs * kWidth) one_tile.template operator()<kVecs>(col, Whole{});
+  const std::int64_t rest = cols - col;
   if (kVecs > 1 && rest > kWidth)
     one_tile.template operator()<kVecs>(col, tail_of<T>(rest - kWidth));
   else if (rest > 0)
@@ -106,20 +106,42 @@ LOCKSTEP_INLINE void copy_panel(const T* from, std::int64_t stride, std::int64_t
       for (std::int64_t i = 0; i < width; ++i) to[i] = from[i];
 }
 
+/// Whether rows of samples are longer than a block and serve enough outputs that copying the block together pays.
+template <class T>
+LOCKSTEP_INLINE bool wide(const ConstMatrix<T>& samples, std::int64_t outputs) {
+  return samples.cols > kBlockCols<T> && outputs >= 32;
+}
+
+/// Rows [first, first + count), columns [col, end_col), copied to rows of kBlockCols.
+template <class T>
+LOCKSTEP_INLINE ConstMatrix<T> copy_block(const ConstMatrix<T>& from, std::int64_t first, std::int64_t count,
+                                          std::int64_t col, std::int64_t end_col, T* to) {
+  for (std::int64_t k = 0; k < count; ++k)
+    for_vectors<T>(col, end_col, [&](std::int64_t c, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+      store(to + k * kBlockCols<T> + c - col, load(from.row(first + k) + c, end));
+    });
+  return {to, count, end_col - col, kBlockCols<T>};
+}
+
 }  // namespace
 
 template <class T>
-void linear_forward(const LinearForward<T>& a, KernelContext&) {
+void linear_forward(const LinearForward<T>& a, KernelContext& context) {
   // With most lanes empty, lanes run over outputs, as far as these fill vectors.
   const std::int64_t done = 2 * a.y.cols < Vec<T>::kWidth ? linear_forward_few(a) : 0;
   constexpr std::int64_t kDepth = 2048 / static_cast<std::int64_t>(sizeof(T));
   const Matrix<T> y = a.y.rows_from(done, a.y.rows - done);
   const ConstMatrix<T> w = a.w.rows_from(done, y.rows);
-  const Product<T> p = {{w.data, w.stride, 1}, a.b == nullptr ? nullptr : a.b + done, a.x, y};
+  const bool copy = wide(a.x, y.rows);
+  T* memory = copy ? simd_scratch_of<T>(context, kDepth * kBlockCols<T>) : nullptr;
   for_column_blocks<T>(y.cols, [&]<int kVecs>(std::int64_t col, std::int64_t end_col) {
     for_depth_blocks(a.x.rows, kDepth, [&](std::int64_t first, std::int64_t count) {
+      const Product<T> p = {.start = a.b == nullptr ? nullptr : a.b + done,
+                            .b = copy ? copy_block(a.x, first, count, col, end_col, memory)
+                                      : columns(a.x.rows_from(first, count), col, end_col),
+                            .out = columns(y, col, end_col)};
       for_row_tiles<kTileRows<kVecs>>(y.rows, [&]<int kRows>(std::int64_t row) {
-        row_of_tiles<kRows, kVecs, T>(p, {w.row(row) + first, w.stride, 1}, {row, col, end_col, first, count});
+        row_of_tiles<kRows, kVecs, T>(p, {w.row(row) + first, w.stride, 1}, row, first > 0);
       });
     });
   });
@@ -128,23 +150,31 @@ void linear_forward(const LinearForward<T>& a, KernelContext&) {
 /// Here a tile broadcasts from a column of lines of w: few enough terms at a time for L1, and where the row length
 /// of w would put them all into the same sets of the cache, from a copy of the panel.
 template <class T>
-void linear_backward_data(const LinearBackwardData<T>& a, KernelContext&) {
-  constexpr std::int64_t kDepth = 128, kPanel = kLine / static_cast<std::int64_t>(sizeof(T));
+void linear_backward_data(const LinearBackwardData<T>& a, KernelContext& context) {
+  constexpr std::int64_t kDepth = 256, kPanel = kLine / static_cast<std::int64_t>(sizeof(T));
   alignas(kLine) T panel[kDepth * kPanel];
-  const Product<T> p = {{a.w.data, 1, a.w.stride}, nullptr, a.dy, a.dx};
-  const bool copy = crowded(least(a.dy.rows, kDepth), a.w.stride * static_cast<std::int64_t>(sizeof(T)));
-  const std::int64_t band = copy ? kPanel : a.dx.rows;
+  const bool copy_w = crowded(least(a.dy.rows, kDepth), a.w.stride * static_cast<std::int64_t>(sizeof(T)));
+  const bool copy = wide(a.dy, a.dx.rows);
+  T* memory = copy ? simd_scratch_of<T>(context, kDepth * round_up(a.dy.cols, kBlockCols<T>)) : nullptr;
+  const std::int64_t band = copy_w ? kPanel : a.dx.rows;
   for_depth_blocks(a.dy.rows, kDepth, [&](std::int64_t first, std::int64_t count) {
+    const auto block_of_dy = [&](std::int64_t col, std::int64_t end_col, bool fill) -> ConstMatrix<T> {
+      if (!copy) return columns(a.dy.rows_from(first, count), col, end_col);
+      T* const block = memory + kDepth * col;
+      return fill ? copy_block(a.dy, first, count, col, end_col, block)
+                  : ConstMatrix<T>{block, count, end_col - col, kBlockCols<T>};
+    };
     for (std::int64_t top = 0; top < a.dx.rows; top += band) {
       const std::int64_t rows = least(band, a.dx.rows - top);
-      if (copy) copy_panel(a.w.row(first) + top, a.w.stride, rows, count, panel);
+      if (copy_w) copy_panel(a.w.row(first) + top, a.w.stride, rows, count, panel);
+      const Broadcasts<T> weights =
+          copy_w ? Broadcasts<T>{panel, 1, kPanel} : Broadcasts<T>{a.w.row(first), 1, a.w.stride};
       for_column_blocks<T>(a.dx.cols, [&]<int kVecs>(std::int64_t col, std::int64_t end_col) {
+        const Product<T> p = {.start = nullptr,
+                              .b = block_of_dy(col, end_col, top == 0),
+                              .out = columns(a.dx.rows_from(top, rows), col, end_col)};
         for_row_tiles<kTileRows<kVecs>>(rows, [&]<int kRows>(std::int64_t row) {
-          const Piece piece = {top + row, col, end_col, first, count};
-          if (copy)
-            row_of_tiles<kRows, kVecs, T>(p, {panel + row, 1, kPanel}, piece);
-          else
-            row_of_tiles<kRows, kVecs, T>(p, {a.w.row(first) + row, 1, a.w.stride}, piece);
+          row_of_tiles<kRows, kVecs, T>(p, {weights.data + row, 1, weights.k_step}, row, first > 0);
         });
       });
     }

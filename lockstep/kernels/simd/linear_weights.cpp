@@ -13,6 +13,9 @@ namespace lockstep::LOCKSTEP_SIMD {
 
 namespace {
 
+constexpr std::int64_t kPanelBytes = 16 * 1024;  // of L1, for the panels that a tile's rows of dy serve
+constexpr std::int64_t kNearBytes = 128 * 1024;  // a dy that stays in L2 needs no more than one panel at a time
+
 /// kVecs vectors of inputs in the order [samples][inputs].
 template <class T>
 struct Panel {
@@ -80,30 +83,39 @@ LOCKSTEP_INLINE bool equal_pairs(const Slots& slots) {
   return slots.count() > 1;
 }
 
-/// The columns [col, col + cols) of dw, at most kVecs vectors.
-template <int kVecs, class T>
-LOCKSTEP_INLINE void weight_panel(const LinearBackwardWeights<T>& a, std::int64_t col, std::int64_t cols, T* x,
-                                  T* waiting) {
+/// Panels side by side that a few rows of dy serve while they are in L1.
+template <class T>
+struct PanelGroup {
+  const LinearBackwardWeights<T>& a;
+  T* x;  // [panel][samples][inputs]
+  T* waiting;
+};
+
+/// Columns from `col` on of dw: `panels` panels of kVecs vectors; `cols` columns are left for the last of them.
+template <int kVecs, class T, class End>
+LOCKSTEP_INLINE void weight_panels(const PanelGroup<T>& group, std::int64_t col, std::int64_t panels, std::int64_t cols,
+                                   const End& end) {
   constexpr std::int64_t kWidth = Vec<T>::kWidth, kWide = kVecs * kWidth;
-  for (int v = 0; v < kVecs; ++v)
-    transpose_strip(a.x.row(col + v * kWidth), a.x.stride, least(kWidth, cols - v * kWidth), a.x.cols, x + v * kWidth,
-                    kWide);
-  const Panel<T> panel = {x, a.slots, a.dy, waiting};
-  const bool pairs = equal_pairs(a.slots);
-  const auto tiles = [&](const auto& end) {
-    if (pairs)
-      for_row_tiles<kTileRows<kVecs> / 2>(a.dw.rows, [&]<int kRows>(std::int64_t row) {
-        pair_tiles<kRows, kVecs>(panel, row, a.dw.row(row) + col, a.dw.stride, end);
-      });
-    else
-      for_row_tiles<kTileRows<kVecs>>(a.dw.rows, [&]<int kRows>(std::int64_t row) {
-        slot_tiles<kRows, kVecs>(panel, row, a.dw.row(row) + col, a.dw.stride, end);
-      });
+  const LinearBackwardWeights<T>& a = group.a;
+  const std::int64_t size = a.x.cols * kWide;
+  for (std::int64_t p = 0; p < panels; ++p)
+    for (int v = 0; v < kVecs; ++v)
+      transpose_strip(a.x.row(col + p * kWide + v * kWidth), a.x.stride, least(kWidth, cols - v * kWidth), a.x.cols,
+                      group.x + p * size + v * kWidth, kWide);
+  const auto for_panels = [&](std::int64_t row, const auto& tile) {
+    for (std::int64_t p = 0; p < panels; ++p)
+      tile(Panel<T>{group.x + p * size, a.slots, a.dy, group.waiting}, a.dw.row(row) + col + p * kWide);
   };
-  if (cols == kWide)
-    tiles(Whole{});
+  if (equal_pairs(a.slots))
+    for_row_tiles<kTileRows<kVecs> / 2>(a.dw.rows, [&]<int kRows>(std::int64_t row) {
+      for_panels(row,
+                 [&](const Panel<T>& panel, T* dw) { pair_tiles<kRows, kVecs>(panel, row, dw, a.dw.stride, end); });
+    });
   else
-    tiles(tail_of<T>(cols - (kVecs - 1) * kWidth));
+    for_row_tiles<kTileRows<kVecs>>(a.dw.rows, [&]<int kRows>(std::int64_t row) {
+      for_panels(row,
+                 [&](const Panel<T>& panel, T* dw) { slot_tiles<kRows, kVecs>(panel, row, dw, a.dw.stride, end); });
+    });
 }
 
 /// db: lanes over outputs, dy transposed.
@@ -128,15 +140,22 @@ template <class T>
 void linear_backward_weights(const LinearBackwardWeights<T>& a, KernelContext& context) {
   constexpr std::int64_t kWidth = Vec<T>::kWidth, kWide = 2 * kWidth;
   constexpr std::int64_t levels = 16;  // kMaxSlots is 2^12
-  T* x = simd_scratch_of<T>(context, a.x.cols * kWide + levels * kTileRows<1> * kWide);
-  T* waiting = x + a.x.cols * kWide;
-  for (std::int64_t col = 0; col < a.dw.cols; col += kWide) {
-    const std::int64_t cols = least(kWide, a.dw.cols - col);
-    if (cols > kWidth)
-      weight_panel<2>(a, col, cols, x, waiting);
-    else
-      weight_panel<1>(a, col, cols, x, waiting);
+  const std::int64_t panel = a.x.cols * kWide, scalar = static_cast<std::int64_t>(sizeof(T));
+  const bool near = a.dy.rows * a.dy.stride * scalar <= kNearBytes;
+  const std::int64_t most_panels = near ? 1 : most(1, kPanelBytes / (panel * scalar));
+  T* x = simd_scratch_of<T>(context, most_panels * panel + levels * kTileRows<1> * kWide);
+  const PanelGroup<T> group = {a, x, x + most_panels * panel};
+  std::int64_t col = 0;
+  while (col + kWide <= a.dw.cols) {
+    const std::int64_t panels = least(most_panels, (a.dw.cols - col) / kWide);
+    weight_panels<2>(group, col, panels, kWide, Whole{});
+    col += panels * kWide;
   }
+  const std::int64_t rest = a.dw.cols - col;
+  if (rest > kWidth)
+    weight_panels<2>(group, col, 1, rest, tail_of<T>(rest - kWidth));
+  else if (rest > 0)
+    weight_panels<1>(group, col, 1, rest, tail_of<T>(rest));
   if (a.db != nullptr) bias(a, x);
 }
 
