@@ -32,7 +32,7 @@ std::string network_text(const Network& network) {
                layer.parameters == 0 ? "" : with_commas(layer.parameters),
                layer.flops == 0 ? "" : with_prefix(layer.flops)});
   }
-  table.row({"", "", "", "total", with_commas(network.parameter_count()), with_prefix(flops)});
+  table.row({"", "", "", "total", with_commas(network.trainable_count()), with_prefix(flops)});
   return table.str();
 }
 
@@ -46,9 +46,12 @@ Json network_json(const Network& network) {
                       {"out", layer.out.extents()},
                       {"parameters", layer.parameters},
                       {"flops", layer.flops}});
-  return {{"input", network.input().extents()},          {"output", network.output().extents()},
-          {"precision", to_string(network.precision())}, {"parameters", network.parameter_count()},
-          {"trainable", network.trainable_count()},      {"layers", std::move(layers)}};
+  return {{"input", network.input().extents()},
+          {"output", network.output().extents()},
+          {"precision", to_string(network.precision())},
+          {"parameters", network.trainable_count()},
+          {"running_statistics", network.parameter_count() - network.trainable_count()},
+          {"layers", std::move(layers)}};
 }
 
 std::string input_line(const Network& network) {

@@ -61,7 +61,7 @@ std::vector<LayerSummary> Network::summary() const {
   for_each_layer(plans_, [&](const LayerPlan& plan) {
     const bool flatten = std::holds_alternative<Flatten>(plan.spec.kind);
     std::int64_t parameters = 0;
-    for (const ParameterInfo& info : plan.parameters) parameters += info.elements();
+    for (const ParameterInfo& info : plan.parameters) parameters += info.trainable() ? info.elements() : 0;
     lines.push_back({.path = plan.path,
                      .type = layer_type(plan.spec),
                      .detail = layer_detail(plan.spec),

@@ -19,7 +19,7 @@ struct LayerSummary {
   std::string type;
   std::string detail;  // "6 of 5x5, pad 2"
   Shape in, out;
-  std::int64_t parameters = 0;  // trainable and running statistics
+  std::int64_t parameters = 0;  // trainable ones
   double flops = 0;             // forward, one sample
 };
 

@@ -8,6 +8,10 @@ import zipfile
 from program import MOONS, PICTURES, ProgramTest, idx, main, npy, png
 
 
+NORMALISED = MOONS.replace('sizes = "2-3-1"\noutput = "sigmoid"',
+                           'input = [2]\nlayers = [{linear = 3}, "batch_norm", {linear = 1}, "sigmoid"]')
+
+
 class Inspect(ProgramTest):
     def inspect(self, *names):
         return json.loads(self.succeed("inspect", *names, "--json").out)
@@ -35,6 +39,14 @@ class Inspect(ProgramTest):
         text = self.succeed("inspect", "a.toml", "--set", "train.epochs=77").out
         for word in ("conv2d", "[2,4,4]", "epochs = 77"):
             self.assertIn(word, text)
+
+    def test_running_statistics_are_no_parameters(self):
+        trained = self.train(NORMALISED)
+        facts = self.inspect("run")[0]
+        self.assertEqual(facts["parameters"], trained["parameters"])
+        self.assertEqual(facts["parameters"], 2 * 3 + 3 + 3 + 3 + 3 + 1)
+        self.assertEqual(facts["running_statistics"], 3 + 3)
+        self.assertEqual([layer["parameters"] for layer in facts["layers"]], [9, 6, 4, 0])
 
     def test_plain_weights(self):
         self.train()
