@@ -85,6 +85,10 @@ Targets make_labels(const Array& labels, std::int64_t classes, LabelRule rule, s
           ExitCode::data,
           fmt::format("{}: sample {}: label {} is not an integer; for real targets set regression", name, i, stored));
     }
+    if (label < 0 && classes == 0) {
+      throw Error(ExitCode::data,
+                  fmt::format("{}: sample {}: label {} is negative; classes are integers from 0", name, i, stored));
+    }
     if (!(label >= 0 && label < limit)) {
       throw Error(ExitCode::data, fmt::format("{}: sample {}: label {} is outside the {} classes 0..{}", name, i,
                                               stored, limit, limit - 1));

@@ -2,6 +2,7 @@
 import gzip
 import json
 import struct
+import zlib
 
 from program import MOONS, PICTURES, ProgramTest, idx, main, npy, png
 
@@ -14,40 +15,47 @@ sizes = "4-2"
 epochs = 1
 """
 
-# name, content, what the line must hold
+# name, content, what the line says after the name
 DATA = [
-    ("short.npy", b"\x93NUMPY\x01\x00", "short.npy: "),
-    ("magic.npy", b"NUMPY" * 10, "magic.npy: byte 0"),
-    ("header.npy", b"\x93NUMPY\x01\x00\xff\xff{", "header.npy: "),
-    ("object.npy", npy("|O", (2,), b"\0" * 16), "object.npy: "),
-    ("huge.npy", npy("<f8", (2**40, 2**40), b""), "huge.npy: "),
-    ("missing.npy", npy("<f8", (4, 4), b"\0" * 100), "missing.npy: "),
-    ("extra.npy", npy("<f8", (1, 4), b"\0" * 33), "extra.npy: "),
-    ("nan.npy", npy("<f8", (1, 4), struct.pack("<4d", 1, 2, 3, float("nan"))), "nan.npy: "),
-    ("zip.npz", b"PK\x03\x04" + b"\0" * 40, "zip.npz: "),
-    ("text.npz", b"hello", "text.npz: "),
-    ("text.mat", b"hello" * 40, "text.mat: "),
-    ("short.mat", b"MATLAB 5.0 MAT-file", "short.mat: "),
-    ("hdf5.mat", b"MATLAB 7.3 MAT-file" + b" " * 105 + b"\x00\x02IM" + b"\x89HDF", "hdf5.mat: "),
-    ("words.csv", "a,b,c,d,y\n1,2,3,x,0\n", "words.csv: "),
-    ("ragged.csv", "1,2,3,4,0\n1,2,3\n", "ragged.csv: "),
-    ("empty.csv", "", "empty.csv: "),
-    ("label.csv", "1,2,3,4,0.5\n", "label.csv: "),
-    ("negative.csv", "1,2,3,4,-1\n", "negative.csv: "),
-    ("nan.csv", "1,2,3,nan,0\n", "nan.csv: "),
-    ("zero.idx", idx((0, 4), b""), "zero.idx: "),
-    ("short.idx", idx((5, 4), b"\0" * 3), "short.idx: "),
-    ("type.idx", idx((1, 4), b"\0" * 4, kind=7), "type.idx: "),
-    ("rank.idx", b"\0\0\x08\x00", "rank.idx: "),
-    ("bad.gz", b"\x1f\x8b\x08\x00" + b"\0" * 20, "bad.gz: "),
-    ("cut.gz", gzip.compress(idx((5, 4), bytes(20)))[:-9], "cut.gz: "),
-    ("what.xyz", "hello, world", "what.xyz: "),
+    ("short.npy", b"\x93NUMPY\x01\x00", "byte 8: the file ends inside the header length: 2 bytes wanted, 0 left"),
+    ("magic.npy", b"NUMPY" * 10, "byte 0: not a .npy file"),
+    ("header.npy", b"\x93NUMPY\x01\x00\xff\xff{", "byte 10: the file ends inside the header: 65535 bytes wanted, 1 left"),
+    ("object.npy", npy("|O", (2,), b"\0" * 16), "byte 24: unsupported element type"),
+    ("huge.npy", npy("<f8", (2**40, 2**40), b""), "byte 10: the shape (1099511627776,1099511627776) overflows"),
+    ("missing.npy", npy("<f8", (4, 4), b"\0" * 100), "byte 128: 100 bytes of data follow the header, its shape (4,4) needs 128"),
+    ("extra.npy", npy("<f8", (1, 4), b"\0" * 33), "byte 128: 33 bytes of data follow the header, its shape (1,4) needs 32"),
+    ("nan.npy", npy("<f8", (1, 4), struct.pack("<4d", 1, 2, 3, float("nan"))), "sample 0: feature 3 is nan, a finite number was expected"),
+    ("zip.npz", b"PK\x03\x04" + b"\0" * 40, "byte 44: not a ZIP archive, or truncated"),
+    ("text.npz", b"hello", "byte 5: not a ZIP archive, or truncated"),
+    ("text.mat", b"hello" * 40, "byte 126: not a MATLAB level 5 file"),
+    ("short.mat", b"MATLAB 5.0 MAT-file", "byte 0: the file ends inside the header: 124 bytes wanted, 19 left"),
+    ("hdf5.mat", b"MATLAB 7.3 MAT-file" + b" " * 105 + b"\x00\x02IM" + b"\x89HDF", "byte 0: a version 7.3 file (HDF5), save it with -v7 or -v6"),
+    ("words.csv", "a,b,c,d,y\n1,2,3,x,0\n", "line 2, byte 16: column 3 (d): \"x\" is not a finite number"),
+    ("ragged.csv", "1,2,3,4,0\n1,2,3\n", "line 2, byte 10: 3 fields, the first line has 5"),
+    ("empty.csv", "", "no numbers, at least one line was expected"),
+    ("label.csv", "1,2,3,4,0.5\n", "sample 0: label 0.5 is not an integer; for real targets set regression"),
+    ("negative.csv", "1,2,3,4,-1\n", "sample 0: label -1 is negative"),
+    ("nan.csv", "1,2,3,4,0\n1,2,3,nan,0\n", "line 2, byte 16: column 3: \"nan\" is not a finite number"),
+    ("zero.idx", idx((0, 4), b""), "features [0,4] hold no samples"),
+    ("short.idx", idx((5, 4), b"\0" * 3), "byte 12: 3 bytes of data follow the header, its sizes [5,4] need 20"),
+    ("type.idx", idx((1, 4), b"\0" * 4, kind=7), "byte 2: unknown IDX element type 0x07"),
+    ("rank.idx", b"\0\0\x08\x00", "byte 3: IDX rank 0"),
+    ("bad.gz", b"\x1f\x8b\x08\x00" + b"\0" * 20, "byte 15: the compressed data is damaged"),
+    ("cut.gz", gzip.compress(idx((5, 4), bytes(20)))[:-9], "byte 24: the compressed data ends too early, the file is truncated"),
+    ("what.xyz", "hello, world", "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz) or a folder of PNG images"),
 ]
 
+def bomb(width, height):
+    """The head of a large picture before the pixel of a small one."""
+    small = png(1, 1, [0])
+    head = b"IHDR" + struct.pack(">II", width, height) + small[24:29]
+    return small[:12] + head + struct.pack(">I", zlib.crc32(head)) + small[33:]
+
+
 PICTURE_FILES = [
-    ("not.png", b"hello", "not.png: "),
-    ("cut.png", png(4, 4, range(16))[:-20], "cut.png: "),
-    ("bomb.png", png(1, 1, [0]).replace(struct.pack(">II", 1, 1), struct.pack(">II", 2**31 - 1, 2**31 - 1), 1), "bomb.png: "),
+    ("not.png", b"hello", "not.png: byte 0: not a PNG file"),
+    ("cut.png", png(4, 4, range(16))[:-20], "cut.png: byte 41: PNG: the file ends too early"),
+    ("bomb.png", bomb(16000, 16000), "bomb.png: byte 16: an image of 16000x16000 pixels in 67 bytes is not believable"),
     ("shape.npy", npy("|u1", (3, 3), bytes(9)), "shape.npy: "),
     ("picture.jpg", b"\xff\xd8", "predict reads .png and .npy files"),
 ]
@@ -59,7 +67,7 @@ class BadData(ProgramTest):
             with self.subTest(name):
                 self.write(name, content)
                 self.write("a.toml", TABLE.replace("SOURCE", name))
-                self.refuse(3, message, "train", "a.toml", "--set", "data.labels=none")
+                self.refuse(3, f"{name}: {message}", "train", "a.toml", "--set", "data.labels=none")
 
     def test_inspect_refuses_them_too(self):
         for name, content, message in DATA:
@@ -67,7 +75,7 @@ class BadData(ProgramTest):
                 continue
             with self.subTest(name):
                 self.write(name, content)
-                self.refuse(3, message, "inspect", name)
+                self.refuse(3, f"{name}: {message}", "inspect", name)
 
     def test_missing_data(self):
         self.write("a.toml", MOONS)

@@ -3,10 +3,15 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import subprocess
 
 from program import MOONS, PROGRAM, ProgramTest, main
+
+
+def limit_file_size():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
 
 class Help(ProgramTest):
@@ -44,6 +49,12 @@ class Streams(ProgramTest):
         self.assertEqual(result.code, 5, result)
         self.assertIn("lockstep: standard output: No space left on device", result.err)
         self.succeed("eval", "run/model.safetensors")
+
+    def test_a_limit_on_the_size_of_files_behind_stdout(self):
+        with open(self.folder / "out.txt", "wb") as out:
+            result = self.run_program("train", "--help", stdout=out, preexec_fn=limit_file_size)
+        self.assertEqual(result.code, 5, result)
+        self.assertEqual(result.err, "lockstep: standard output: File too large\n")
 
     def test_a_reader_that_went_away(self):
         reader, writer = os.pipe()

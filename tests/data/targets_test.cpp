@@ -34,6 +34,7 @@ TEST(Labels, AreRefusedWithTheSample) {
   refuse("y.npy: sample 2: label 1.5 is not an integer", 1.5, 0);
   refuse("y.npy: sample 2: label nan is not an integer", std::numeric_limits<double>::quiet_NaN(), 0);
   refuse("y.npy: sample 2: label inf is outside", std::numeric_limits<double>::infinity(), 0);
+  refuse("y.npy: sample 2: label -1 is negative; classes are integers from 0", -1, 0);
   refuse("y.npy: sample 2: label -1 is outside the 3 classes 0..2", -1, 3);
   refuse("y.npy: sample 2: label 3 is outside the 3 classes 0..2", 3, 3);
   refuse("y.npy: sample 2: label 2000000000 is outside the 1048576 classes", 2e9, 0);
