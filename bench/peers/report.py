@@ -87,7 +87,8 @@ def summary(results):
 
 NOTES = """speed: how many times as fast as the fastest variant of any peer on the same number of threads. of gemm: the
 operations of the matrix products and convolutions per second, as a share of what OpenBLAS' matrix product of that
-precision reached on the same number of threads just before. Intervals are for the median, from order statistics."""
+precision reached on the same number of threads just before. Intervals are for the median, from order statistics; with
+fewer than 6 rounds they are the range of what was measured, and cover less than 95 %."""
 
 
 def page(document):
