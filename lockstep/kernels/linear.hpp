@@ -10,11 +10,13 @@
 namespace lockstep {
 
 /// Order: each y is one fma chain over `in`, ascending, starting from b (or 0): acc = fma(w, x, acc).
+/// w_transposed [in, out] holds the same weights or is empty: a kernel reads whichever suits it.
 template <class T>
 struct LinearForward {
   ConstMatrix<T> x, w;
   const T* b = nullptr;
   Matrix<T> y;
+  ConstMatrix<T> w_transposed{};
 };
 
 /// dx = w^T dy. Order: each dx is one fma chain over `out`, ascending, from 0.

@@ -14,7 +14,7 @@ namespace lockstep::LOCKSTEP_SIMD {
 
 namespace {
 
-constexpr std::int64_t kStrip = 48;  // pixels: a multiple of the tile's and of the vector's
+constexpr std::int64_t kStrip = 96;  // pixels: a multiple of the tile's and of the vector's
 
 /// Steps of the chain, in elements.
 struct FewWalk {
@@ -48,13 +48,20 @@ LOCKSTEP_INLINE void unload_strip(const T* strip, std::int64_t wide, std::int64_
       const T* from = strip + pixel * wide + channel;
       T* to = dst + channel * plane + pixel * step;
       const std::int64_t rows = least(kWidth, channels - channel), cols = least(kWidth, pixels - pixel);
-      if (step == 1 && rows == kWidth && cols == kWidth) {
+      if (step == 1) {
         Vec<T> square[kWidth];
 #pragma GCC unroll 16
         for (std::int64_t p = 0; p < kWidth; ++p) square[p] = load(from + p * wide);
         transpose(square);
+        const Tail<T> end = tail_of<T>(cols);
 #pragma GCC unroll 16
-        for (std::int64_t c = 0; c < kWidth; ++c) store(to + c * plane, square[c]);
+        for (std::int64_t c = 0; c < kWidth; ++c) {
+          if (c == rows) break;
+          if (cols == kWidth)
+            store(to + c * plane, square[c]);
+          else
+            store(to + c * plane, square[c], end);
+        }
       } else {
         for (std::int64_t c = 0; c < rows; ++c)
           for (std::int64_t p = 0; p < cols; ++p) to[c * plane + p * step] = from[p * wide + c];
@@ -64,7 +71,8 @@ LOCKSTEP_INLINE void unload_strip(const T* strip, std::int64_t wide, std::int64_
 
 /// The weights of `rows` channels from `w` on, as [taps][kWide].
 template <class T>
-LOCKSTEP_INLINE void transpose_weights(const Correlation<T>& c, const T* w, std::int64_t rows, std::int64_t wide, T* to) {
+LOCKSTEP_INLINE void transpose_weights(const Correlation<T>& c, const T* w, std::int64_t rows, std::int64_t wide,
+                                       T* to) {
   constexpr std::int64_t kWidth = Vec<T>::kWidth;
   const std::int64_t kernel = c.kernel_h * c.kernel_w;
   const bool together = c.w_src == kernel;  // the taps of all source channels follow each other
@@ -79,46 +87,76 @@ LOCKSTEP_INLINE void transpose_weights(const Correlation<T>& c, const T* w, std:
 template <class T>
 struct FewMemory {
   T *weights, *start, *strip;
-  Run* runs;
-  std::int64_t run_count;
+  Run *rows, *columns;  // positions with the same taps along y and along x
+  std::int64_t row_runs, column_runs;
 };
 
-/// `rows` destination channels from `row` on of a group, kVecs vectors of them, one sample.
+/// A loop of one turn around a longer one costs as much as its body: the longer one goes inside.
+LOCKSTEP_INLINE FewWalk without_short_loops(FewWalk walk) {
+  if (walk.nx == 1) {
+    walk.nx = walk.ny;
+    walk.w_x = walk.w_y;
+    walk.src_x = walk.src_y;
+    walk.ny = 1;
+  }
+  if (walk.nx == 1) {
+    walk.nx = walk.channels;
+    walk.w_x = walk.w_channel;
+    walk.src_x = walk.src_channel;
+    walk.channels = 1;
+  }
+  return walk;
+}
+
+/// A line of `count` pixels with the same taps: strips of them, each computed tile by tile and then unloaded.
+template <int kVecs, class T>
+LOCKSTEP_INLINE void few_line(const FewWalk& walk, const FewMemory<T>& memory, const T* w, const T* src,
+                              std::int64_t count, std::int64_t rows, T* dst, std::int64_t plane, std::int64_t step) {
+  constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
+  for (std::int64_t p = 0; p < count; p += kStrip) {
+    const std::int64_t pixels = least(kStrip, count - p);
+    for_row_tiles<kTileRows<kVecs>>(pixels, [&]<int kRows>(std::int64_t first) {
+      few_tile<kRows, kVecs>(walk, w, memory.start, src + (p + first) * walk.src_pixel, memory.strip + first * kWide);
+    });
+    unload_strip(memory.strip, kWide, pixels, rows, dst + p * step, plane, step);
+  }
+}
+
+/// `rows` destination channels from `row` on of a group, kVecs vectors of them, one sample. Pixels with the same taps
+/// form rectangles; a narrow one (the left or right edge of an image with padding) is walked downwards.
 template <int kVecs, class T>
 LOCKSTEP_INLINE void few_channels(const Correlation<T>& c, const FewMemory<T>& memory, std::int64_t group,
                                   std::int64_t row, std::int64_t rows, std::int64_t sample) {
   constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
-  const std::int64_t stride = c.src.stride, dst_step = c.x.period * c.dst.stride;
-  FewWalk walk = {.channels = c.src_channels,
-                  .ny = 0,
-                  .nx = 0,
-                  .w_channel = c.kernel_h * c.kernel_w * kWide,
-                  .w_y = c.y.k_step * c.kernel_w * kWide,
-                  .w_x = c.x.k_step * kWide,
-                  .src_channel = c.src_plane(),
-                  .src_y = c.y.source_step * c.x.source * stride,
-                  .src_x = c.x.source_step * stride,
-                  .src_pixel = c.x.advance * stride};
-  for (std::int64_t y = 0; y < c.y.size; ++y) {
-    const Taps taps_y = c.y.taps(y);
-    for (std::int64_t r = 0; r < memory.run_count; ++r) {
-      const Run& run = memory.runs[r];
-      walk.ny = run.taps.count == 0 ? 0 : taps_y.count;
-      walk.nx = run.taps.count;
-      const T* w = memory.weights + (taps_y.k * c.kernel_w + run.taps.k) * kWide;
-      const T* src = c.group_source(group) + (taps_y.source * c.x.source + run.taps.source) * stride + sample;
-      T* dst = c.dst.data + (group * c.dst_channels + row) * c.dst_plane() +
-               (y * c.x.size + run.first) * c.dst.stride + sample;
-      for (std::int64_t p = 0; p < run.count; p += kStrip) {
-        const std::int64_t pixels = least(kStrip, run.count - p);
-        for_row_tiles<kTileRows<kVecs>>(pixels, [&]<int kRows>(std::int64_t first) {
-          few_tile<kRows, kVecs>(walk, w, memory.start, src + (p + first) * walk.src_pixel,
-                                 memory.strip + first * kWide);
-        });
-        unload_strip(memory.strip, kWide, pixels, rows, dst + p * dst_step, c.dst_plane(), dst_step);
-      }
+  const std::int64_t stride = c.src.stride, plane = c.dst_plane();
+  T* dst_image = c.dst.data + (group * c.dst_channels + row) * plane + sample;
+  for (std::int64_t i = 0; i < memory.row_runs; ++i)
+    for (std::int64_t j = 0; j < memory.column_runs; ++j) {
+      const Run &down = memory.rows[i], &along = memory.columns[j];
+      const bool empty = down.taps.count == 0 || along.taps.count == 0;
+      const FewWalk walk = without_short_loops({.channels = c.src_channels,
+                                                .ny = empty ? 0 : down.taps.count,
+                                                .nx = empty ? 0 : along.taps.count,
+                                                .w_channel = c.kernel_h * c.kernel_w * kWide,
+                                                .w_y = c.y.k_step * c.kernel_w * kWide,
+                                                .w_x = c.x.k_step * kWide,
+                                                .src_channel = c.src_plane(),
+                                                .src_y = c.y.source_step * c.x.source * stride,
+                                                .src_x = c.x.source_step * stride,
+                                                .src_pixel = 0});
+      const T* w = memory.weights + (down.taps.k * c.kernel_w + along.taps.k) * kWide;
+      const T* src = c.group_source(group) + (down.taps.source * c.x.source + along.taps.source) * stride + sample;
+      T* dst = dst_image + (down.first * c.x.size + along.first) * c.dst.stride;
+      const std::int64_t src_down = c.y.advance * c.x.source * stride, src_along = c.x.advance * stride;
+      const std::int64_t dst_down = c.y.period * c.x.size * c.dst.stride, dst_along = c.x.period * c.dst.stride;
+      const bool downwards = along.count < kTileRows<kVecs> && down.count > along.count;
+      const std::int64_t lines = downwards ? along.count : down.count, pixels = downwards ? down.count : along.count;
+      FewWalk line = walk;
+      line.src_pixel = downwards ? src_down : src_along;
+      for (std::int64_t l = 0; l < lines; ++l)
+        few_line<kVecs>(line, memory, w, src + l * (downwards ? src_along : src_down), pixels, rows,
+                        dst + l * (downwards ? dst_along : dst_down), plane, downwards ? dst_down : dst_along);
     }
-  }
 }
 
 }  // namespace
@@ -127,11 +165,16 @@ template <class T>
 void correlate_few(const Correlation<T>& c, KernelContext& context) {
   constexpr std::int64_t kWidth = Vec<T>::kWidth, kWide = 2 * kWidth;
   const std::int64_t taps = c.src_channels * c.kernel_h * c.kernel_w;
-  const std::int64_t run_room = c.x.size * static_cast<std::int64_t>(sizeof(Run) / sizeof(T));
+  const std::int64_t run_room = (c.x.size + c.y.size) * static_cast<std::int64_t>(sizeof(Run) / sizeof(T));
   T* memory = simd_scratch_of<T>(context, (taps + 1 + kStrip) * kWide + run_room);
-  FewMemory<T> m = {memory, memory + taps * kWide, memory + (taps + 1) * kWide,
-                    reinterpret_cast<Run*>(memory + (taps + 1 + kStrip) * kWide), 0};
-  m.run_count = c.x.runs(m.runs);
+  Run* runs = reinterpret_cast<Run*>(memory + (taps + 1 + kStrip) * kWide);
+  FewMemory<T> m = {.weights = memory,
+                    .start = memory + taps * kWide,
+                    .strip = memory + (taps + 1) * kWide,
+                    .rows = runs,
+                    .columns = runs + c.y.size,
+                    .row_runs = c.y.runs(runs),
+                    .column_runs = c.x.runs(runs + c.y.size)};
   for (std::int64_t group = 0; group < c.groups; ++group)
     for (std::int64_t row = 0; row < c.dst_channels; row += kWide) {
       const std::int64_t rows = least(kWide, c.dst_channels - row), wide = rows > kWidth ? kWide : kWidth;

@@ -18,6 +18,9 @@ void linear_forward(const LinearForward<T>&, KernelContext&);
 /// Lanes over outputs, for a few samples (linear_few.cpp): whole vectors of outputs from the first on; gives their number.
 template <class T>
 std::int64_t linear_forward_few(const LinearForward<T>&);
+/// The same for all outputs, from transposed weights.
+template <class T>
+void linear_forward_transposed(const LinearForward<T>&);
 template <class T>
 void linear_backward_data(const LinearBackwardData<T>&, KernelContext&);
 template <class T>

@@ -127,6 +127,7 @@ LOCKSTEP_INLINE ConstMatrix<T> copy_block(const ConstMatrix<T>& from, std::int64
 
 template <class T>
 void linear_forward(const LinearForward<T>& a, KernelContext& context) {
+  if (2 * a.y.cols <= Vec<T>::kWidth && !a.w_transposed.empty()) return linear_forward_transposed(a);
   // With most lanes empty, lanes run over outputs, as far as these fill vectors.
   const std::int64_t done = 2 * a.y.cols < Vec<T>::kWidth ? linear_forward_few(a) : 0;
   constexpr std::int64_t kDepth = 2048 / static_cast<std::int64_t>(sizeof(T));

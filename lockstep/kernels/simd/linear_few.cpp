@@ -3,10 +3,12 @@
 // same chain as with lanes over samples, so the bits are the same.
 //
 // Tile: 4 vectors of outputs; the shuffles of one hide the latency of the others' chains. Limit: the shuffles, about
-// one per two weights, or the memory that w comes from.
+// one per two weights, or the memory that w comes from. Where the transposed weights are at hand there is nothing to
+// shuffle: up to 8 vectors of outputs, enough chains for the fma units. Limit: the cache that the weights come from.
 
 #include "lockstep/kernels/linear.hpp"
 #include "lockstep/kernels/simd/kernels.hpp"
+#include "lockstep/kernels/simd/tile.hpp"
 #include "lockstep/kernels/simd/transpose.hpp"
 
 namespace lockstep::LOCKSTEP_SIMD {
@@ -60,7 +62,65 @@ LOCKSTEP_INLINE std::int64_t few_samples(const LinearForward<T>& a, std::int64_t
   return row;
 }
 
+/// Vectors of outputs side by side, so that about 8 chains are under way and all sums stay in registers.
+template <int kSamples>
+constexpr int kMostVecs = kSamples == 1             ? 8
+                          : kSamples < kMostSamples ? 4
+                                                    : 2;
+
+/// Outputs [row, row + (kVecs - 1) * width + end.count) for kSamples samples from `col` on, from transposed weights.
+template <int kVecs, int kSamples, class T>
+LOCKSTEP_NOINLINE void few_transposed(const LinearForward<T>& a, std::int64_t row, std::int64_t col,
+                                      const Tail<T>& end) {
+  constexpr std::int64_t kWidth = Vec<T>::kWidth;
+  const std::int64_t inputs = a.x.rows, w_stride = a.w_transposed.stride, x_stride = a.x.stride;
+  const T *w = a.w_transposed.data + row, *x = a.x.data + col;
+  Vec<T> sums[kSamples][kVecs];
+#pragma GCC unroll 4
+  for (int s = 0; s < kSamples; ++s)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v)
+      sums[s][v] = a.b == nullptr   ? zero<T>()
+                   : v + 1 == kVecs ? load(a.b + row + v * kWidth, end)
+                                    : load(a.b + row + v * kWidth);
+  for (std::int64_t k = 0; k < inputs; ++k, w += w_stride, x += x_stride)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v) {
+      const Vec<T> weights = v + 1 == kVecs ? load(w + v * kWidth, end) : load(w + v * kWidth);
+#pragma GCC unroll 4
+      for (int s = 0; s < kSamples; ++s) sums[s][v] = fma(weights, broadcast(x[s]), sums[s][v]);
+    }
+  T lanes[kWidth];
+#pragma GCC unroll 4
+  for (int s = 0; s < kSamples; ++s)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v) {
+      store(lanes, sums[s][v]);
+      const std::int64_t count = v + 1 == kVecs ? end.count : kWidth;
+      for (std::int64_t r = 0; r < count; ++r) a.y(row + v * kWidth + r, col + s) = lanes[r];
+    }
+}
+
+template <int kSamples, class T>
+LOCKSTEP_INLINE void all_transposed(const LinearForward<T>& a, std::int64_t col) {
+  constexpr std::int64_t kWidth = Vec<T>::kWidth, kBlock = kMostVecs<kSamples> * kWidth;
+  for (std::int64_t row = 0; row < a.y.rows; row += kBlock) {
+    const std::int64_t outputs = least(kBlock, a.y.rows - row), vecs = (outputs + kWidth - 1) / kWidth;
+    const Tail<T> end = tail_of<T>(outputs - (vecs - 1) * kWidth);
+    with_rows<kMostVecs<kSamples>>(vecs, [&]<int kVecs>() { few_transposed<kVecs, kSamples>(a, row, col, end); });
+  }
+}
+
 }  // namespace
+
+template <class T>
+void linear_forward_transposed(const LinearForward<T>& a) {
+  for (std::int64_t col = 0; col < a.y.cols;) {
+    const std::int64_t samples = least(kMostSamples, a.y.cols - col);
+    with_rows<kMostSamples>(samples, [&]<int kSamples>() { all_transposed<kSamples>(a, col); });
+    col += samples;
+  }
+}
 
 template <class T>
 std::int64_t linear_forward_few(const LinearForward<T>& a) {
@@ -76,6 +136,8 @@ std::int64_t linear_forward_few(const LinearForward<T>& a) {
   return rows;
 }
 
+template void linear_forward_transposed<float>(const LinearForward<float>&);
+template void linear_forward_transposed<double>(const LinearForward<double>&);
 template std::int64_t linear_forward_few<float>(const LinearForward<float>&);
 template std::int64_t linear_forward_few<double>(const LinearForward<double>&);
 

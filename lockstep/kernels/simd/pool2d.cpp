@@ -1,9 +1,11 @@
 // Pooling: lanes over samples, window by window, the taps of a window in registers; the window of 2 x 2 has its taps
-// unrolled. Where windows do not overlap, backward writes each dx once, without reading it. Limit: the memory.
+// unrolled. Where windows do not overlap, backward writes each dx once, without reading it. Forward on a single sample
+// has lanes over the outputs of a row instead; the order of the taps is the same. Limit: the memory.
 
 #include "lockstep/kernels/pool2d.hpp"
 
 #include "lockstep/kernels/simd/ops.hpp"
+#include "lockstep/kernels/simd/pool2d_row.hpp"
 
 namespace lockstep::LOCKSTEP_SIMD {
 
@@ -53,6 +55,78 @@ LOCKSTEP_INLINE void for_windows(const Pool2dGeometry& g, std::int64_t channel, 
       visit(Taps{image + y * pitch + x, pitch, height, least(left + g.window_w, g.in_width) - x}, out);
     }
   }
+}
+
+/// What becomes of the taps of a window: start(first tap), then take each of them, then finish.
+template <class T>
+struct Largest {
+  LOCKSTEP_INLINE Vec<T> start(Vec<T> first) const { return first; }
+  LOCKSTEP_INLINE Vec<T> take(Vec<T> best, Vec<T> tap) const { return larger(tap, best); }
+  LOCKSTEP_INLINE Vec<T> finish(Vec<T> best) const { return best; }
+};
+template <class T>
+struct Mean {
+  Vec<T> share;
+  LOCKSTEP_INLINE Vec<T> start(Vec<T>) const { return zero<T>(); }
+  LOCKSTEP_INLINE Vec<T> take(Vec<T> sum, Vec<T> tap) const { return sum + tap; }
+  LOCKSTEP_INLINE Vec<T> finish(Vec<T> sum) const { return sum * share; }
+};
+
+/// The outputs [out, out + count), whose windows are kStep pixels apart; the first one is `window`.
+template <int kStep, class T, class Window, class Pool>
+LOCKSTEP_INLINE void pool_outputs(const T* x, const Window& window, std::int64_t count, T* y, const Pool& pool) {
+  for_vectors<T>(0, count, [&](std::int64_t c, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+    const T* from = x + c * kStep;
+    Vec<T> result = pool.start(load_spread<kStep>(from + window.first, end));
+    for_taps(window, [&](std::int64_t in)
+                         LOCKSTEP_INLINE_LAMBDA { result = pool.take(result, load_spread<kStep>(from + in, end)); });
+    store(y + c, pool.finish(result), end);
+  });
+}
+
+/// One sample, windows kStep pixels apart. Windows that reach into the padding left or right go one by one.
+template <int kStep, class T, class Pool>
+LOCKSTEP_NOINLINE void pool_rows(const Pool2dGeometry& g, const T* x, T* y, const Pool& pool) {
+  const std::int64_t out_height = g.out_height(), out_width = g.out_width(), pitch = g.in_width;
+  const std::int64_t inside = least((g.pad_w + kStep - 1) / kStep, out_width);
+  const std::int64_t end_inside = most(inside, least((g.in_width + g.pad_w - g.window_w) / kStep + 1, out_width));
+  for (std::int64_t channel = 0; channel < g.channels; ++channel, x += g.in_height * g.in_width)
+    for (std::int64_t oy = 0; oy < out_height; ++oy, y += out_width) {
+      const std::int64_t top = oy * g.stride_h - g.pad_h, first_y = most(top, 0);
+      const std::int64_t height = least(top + g.window_h, g.in_height) - first_y;
+      const auto one_by_one = [&](std::int64_t begin, std::int64_t end) LOCKSTEP_INLINE_LAMBDA {
+        for (std::int64_t ox = begin; ox < end; ++ox) {
+          const std::int64_t left = ox * kStep - g.pad_w, first_x = most(left, 0);
+          pool_outputs<kStep>(
+              x, Taps{first_y * pitch + first_x, pitch, height, least(left + g.window_w, g.in_width) - first_x}, 1,
+              y + ox, pool);
+        }
+      };
+      one_by_one(0, inside);
+      const std::int64_t first = first_y * pitch + inside * kStep - g.pad_w, count = end_inside - inside;
+      if (two_by_two(g))
+        pool_outputs<kStep>(x, FixedTaps<2, 2>{first, pitch}, count, y, pool);
+      else
+        pool_outputs<kStep>(x, Taps{first, pitch, height, g.window_w}, count, y + inside, pool);
+      one_by_one(end_inside, out_width);
+    }
+}
+
+template <class T, class Pool>
+LOCKSTEP_INLINE void pool_forward(const Pool2dGeometry& g, ConstMatrix<T> x, Matrix<T> y, const Pool& pool) {
+  if (y.cols == 1 && x.stride == 1 && y.stride == 1) {
+    if (g.stride_w == 1) return pool_rows<1>(g, x.data, y.data, pool);
+    if (g.stride_w == 2) return pool_rows<2>(g, x.data, y.data, pool);
+  }
+  for (std::int64_t channel = 0; channel < g.channels; ++channel)
+    for_windows(g, channel, [&](const auto& window, std::int64_t out) LOCKSTEP_INLINE_LAMBDA {
+      for_vectors<T>(0, y.cols, [&](std::int64_t c, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+        Vec<T> result = pool.start(load(x.row(window.first) + c, end));
+        for_taps(window,
+                 [&](std::int64_t in) LOCKSTEP_INLINE_LAMBDA { result = pool.take(result, load(x.row(in) + c, end)); });
+        store(y.row(out) + c, pool.finish(result), end);
+      });
+    });
 }
 
 template <class T>
@@ -112,15 +186,7 @@ LOCKSTEP_INLINE void give_to_largest(const MaxPool2dBackward<T>& a, std::int64_t
 
 template <class T>
 void max_pool2d_forward(const MaxPool2dForward<T>& a, KernelContext&) {
-  for (std::int64_t channel = 0; channel < a.geometry.channels; ++channel)
-    for_windows(a.geometry, channel, [&](const auto& window, std::int64_t out) LOCKSTEP_INLINE_LAMBDA {
-      for_vectors<T>(0, a.y.cols, [&](std::int64_t c, const auto& end) LOCKSTEP_INLINE_LAMBDA {
-        Vec<T> best = load(a.x.row(window.first) + c, end);
-        for_taps(window,
-                 [&](std::int64_t in) LOCKSTEP_INLINE_LAMBDA { best = larger(load(a.x.row(in) + c, end), best); });
-        store(a.y.row(out) + c, best, end);
-      });
-    });
+  pool_forward(a.geometry, a.x, a.y, Largest<T>{});
 }
 
 template <class T>
@@ -137,15 +203,7 @@ void max_pool2d_backward(const MaxPool2dBackward<T>& a, KernelContext&) {
 
 template <class T>
 void avg_pool2d_forward(const AvgPool2dForward<T>& a, KernelContext&) {
-  const Vec<T> share = share_of_window<T>(a.geometry);
-  for (std::int64_t channel = 0; channel < a.geometry.channels; ++channel)
-    for_windows(a.geometry, channel, [&](const auto& window, std::int64_t out) LOCKSTEP_INLINE_LAMBDA {
-      for_vectors<T>(0, a.y.cols, [&](std::int64_t c, const auto& end) LOCKSTEP_INLINE_LAMBDA {
-        Vec<T> sum = zero<T>();
-        for_taps(window, [&](std::int64_t in) LOCKSTEP_INLINE_LAMBDA { sum = sum + load(a.x.row(in) + c, end); });
-        store(a.y.row(out) + c, sum * share, end);
-      });
-    });
+  pool_forward(a.geometry, a.x, a.y, Mean<T>{share_of_window<T>(a.geometry)});
 }
 
 template <class T>

@@ -22,6 +22,8 @@ const Conv2dGeometry kGeometries[] = {
     {2, 3, 2, 3, 5, 7, 1, 1, 3, 4},           // the image is narrower than the kernel
     {8, 4, 3, 1, 3, 1, 1, 1, 1, 0},           // one output channel, kernel 1 wide
     {1, 4, 11, 30, 2, 6, 1, 1, 0, 3},         // two groups of taps
+    {1, 2, 113, 9, 1, 3, 1, 1, 0, 1},         // wide: more pixels of a row than a few samples take at one time
+    {2, 31, 3, 18, 3, 3, 1, 1, 2, 1},         // tall and narrow
 };
 const std::int64_t kSampleCounts[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 37};
 
@@ -49,17 +51,16 @@ void expect_like_naive_everywhere(const Run& run) {
 TYPED_TEST(SimdConv2d, Forward) {
   using T = TypeParam;
   for (const bool with_bias : {false, true})
-    expect_like_naive_everywhere<T>(
-        [&](const KernelTable<T>& table, const Conv2dGeometry& g, std::int64_t samples, const Layout& l) {
-          KernelContext context;
-          OddMatrix<T> x(in_size(g), samples, l.stride, l.shift, 1), y(out_size(g), samples, l.stride, l.shift);
-          const auto w = random_vector<T>(weight_count(g), 2), b = random_vector<T>(g.out_channels, 3);
-          table.conv2d_forward(
-              {.geometry = g, .x = x.view(), .w = w.data(), .b = with_bias ? b.data() : nullptr, .y = y.view()},
-              context);
-          EXPECT_TRUE(y.outside_untouched());
-          return y.elements();
-        });
+    expect_like_naive_everywhere<T>([&](const KernelTable<T>& table, const Conv2dGeometry& g, std::int64_t samples,
+                                        const Layout& l) {
+      KernelContext context;
+      OddMatrix<T> x(in_size(g), samples, l.stride, l.shift, 1), y(out_size(g), samples, l.stride, l.shift);
+      const auto w = random_vector<T>(weight_count(g), 2), b = random_vector<T>(g.out_channels, 3);
+      table.conv2d_forward(
+          {.geometry = g, .x = x.view(), .w = w.data(), .b = with_bias ? b.data() : nullptr, .y = y.view()}, context);
+      EXPECT_TRUE(y.outside_untouched());
+      return y.elements();
+    });
 }
 
 TYPED_TEST(SimdConv2d, BackwardData) {

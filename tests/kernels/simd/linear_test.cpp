@@ -47,6 +47,38 @@ TYPED_TEST(SimdLinear, Forward) {
         "forward");
 }
 
+/// A few samples at every number of outputs around the vectors and their blocks, from w and from its transpose.
+TYPED_TEST(SimdLinear, FewSamples) {
+  using T = TypeParam;
+  for (const std::int64_t samples : {1, 2, 3, 4, 5, 8})
+    for (const std::int64_t out : {1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 63, 64, 65, 100, 129})
+      for (const bool with_bias : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << samples << " samples, " << out << " outputs");
+        constexpr std::int64_t kIn = 13;
+        const std::int64_t w_stride = out + 3;
+        OddMatrix<T> x(kIn, samples, samples, 1, 1), w(out, kIn, kIn, 0, 2), transposed(kIn, out, w_stride, 2);
+        for (std::int64_t o = 0; o < out; ++o)
+          for (std::int64_t i = 0; i < kIn; ++i) transposed.set(i, o, w.view()(o, i));
+        const auto b = random_vector<T>(out, 3);
+        test::expect_like_naive<T>([&](const KernelTable<T>& table) {
+          KernelContext context;
+          std::vector<T> all;
+          for (const Layout& l : layouts(samples))
+            for (const bool both : {false, true}) {
+              OddMatrix<T> y(out, samples, l.stride, l.shift);
+              table.linear_forward({.x = x.view(),
+                                    .w = w.view(),
+                                    .b = with_bias ? b.data() : nullptr,
+                                    .y = y.view(),
+                                    .w_transposed = both ? ConstMatrix<T>(transposed.view()) : ConstMatrix<T>{}},
+                                   context);
+              collect(all, y);
+            }
+          return all;
+        });
+      }
+}
+
 TYPED_TEST(SimdLinear, BackwardData) {
   using T = TypeParam;
   expect_like_naive<T>(

@@ -7,13 +7,16 @@ namespace lockstep::test {
 namespace {
 
 // channels, height, width, window, stride, pad
-const Pool2dGeometry kGeometries[] = {{1, 1, 1, 1, 1, 1, 1, 0, 0}, {3, 4, 6, 2, 2, 2, 2, 0, 0},
+const Pool2dGeometry kGeometries[] = {{1, 1, 1, 1, 1, 1, 1, 0, 0},  {3, 4, 6, 2, 2, 2, 2, 0, 0},
                                       {2, 5, 7, 2, 2, 2, 2, 0, 0},  // the usual, and with a rest
-                                      {2, 6, 6, 3, 3, 2, 2, 1, 1}, {1, 7, 5, 3, 2, 1, 3, 1, 0},
+                                      {2, 6, 6, 3, 3, 2, 2, 1, 1},  {1, 7, 5, 3, 2, 1, 3, 1, 0},
                                       {2, 9, 8, 2, 3, 3, 4, 0, 0},  // overlaps, gaps
-                                      {2, 6, 9, 3, 3, 3, 3, 0, 0}, {3, 4, 4, 4, 4, 4, 4, 2, 2},
+                                      {2, 6, 9, 3, 3, 3, 3, 0, 0},  {3, 4, 4, 4, 4, 4, 4, 2, 2},
                                       {1, 5, 5, 5, 5, 1, 1, 2, 2},  // tiles, half in the padding
-                                      {1, 2, 2, 2, 2, 2, 2, 1, 1}, {2, 3, 8, 1, 2, 1, 2, 0, 0}};
+                                      {1, 2, 2, 2, 2, 2, 2, 1, 1},  {2, 3, 8, 1, 2, 1, 2, 0, 0},
+                                      {2, 6, 36, 2, 2, 2, 2, 0, 0}, {2, 4, 39, 2, 2, 2, 2, 0, 0},
+                                      {1, 5, 37, 3, 3, 2, 2, 1, 1}, {1, 4, 35, 3, 3, 1, 1, 1, 1},
+                                      {2, 3, 34, 2, 5, 1, 2, 1, 2}};  // rows of several vectors
 
 template <class T>
 class SimdPool2d : public ::testing::Test {
