@@ -34,7 +34,8 @@ double cgroup_quota() {
 }
 
 /// Calls program(index) for each index on a thread of its own, index 0 on this one.
-void fork_join(int threads, const std::function<void(int)>& program) {
+template <class Program>
+void fork_join(int threads, const Program& program) {
 #if defined(_OPENMP) && !defined(__SANITIZE_THREAD__)
   int started = 0;
 #pragma omp parallel num_threads(threads) default(shared)
@@ -80,21 +81,34 @@ std::vector<std::string> thread_map(int threads) {
   return lines;
 }
 
-void run_team(int threads, const std::function<void(const Member&)>& program) {
-  Barrier barrier(threads, threads <= available_cpus() ? kSpin : 0);
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
-  fork_join(threads, [&](int index) {
+Team::Team(int threads)
+    : size_(threads),
+      spin_(threads <= available_cpus() ? kSpin : 0),
+      barrier_(std::make_unique<Barrier>(size_, spin_)),
+      failures_(static_cast<std::size_t>(threads)) {}
+
+void Team::run(const std::function<void(const Member&)>& program) {
+  if (size_ == 1) return program({.index = 0, .size = 1, .barrier = *barrier_});
+  fork_join(size_, [&](int index) {
     try {
-      program({.index = index, .size = threads, .barrier = barrier});
+      program({.index = index, .size = size_, .barrier = *barrier_});
     } catch (const TeamFailed&) {
       // another member's exception tells why
     } catch (...) {
-      failures[static_cast<std::size_t>(index)] = std::current_exception();
-      barrier.fail();
+      failures_[static_cast<std::size_t>(index)] = std::current_exception();
+      barrier_->fail();
     }
   });
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  std::exception_ptr first;
+  for (std::exception_ptr& failure : failures_) {
+    if (!first) first = failure;
+    failure = nullptr;
+  }
+  if (!first) return;
+  barrier_ = std::make_unique<Barrier>(size_, spin_);
+  std::rethrow_exception(first);
 }
+
+void run_team(int threads, const std::function<void(const Member&)>& program) { Team(threads).run(program); }
 
 }  // namespace lockstep

@@ -2,7 +2,9 @@
 // A team of OpenMP threads: one parallel region for the length of a run, in which every thread executes the same
 // program on its share (SPMD) and meets the others at barriers.
 
+#include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,23 @@ struct Member {
   std::int64_t share(std::int64_t count, int member) const { return count * member / size; }
 };
 
-/// Runs program(member) on every thread of a team and returns when all have ended. When members throw, the others are
-/// released from their barriers and the exception of the lowest member is thrown again here.
+/// A team for short programs, one after the other: nothing is allocated or looked up between them.
+class Team {
+ public:
+  explicit Team(int threads);
+
+  int size() const { return size_; }
+  /// Runs program(member) on every thread and returns when all have ended. When members throw, the others are released
+  /// from their barriers and the exception of the lowest member is thrown again here.
+  void run(const std::function<void(const Member&)>& program);
+
+ private:
+  int size_, spin_;
+  std::unique_ptr<Barrier> barrier_;  // a new one after a failure
+  std::vector<std::exception_ptr> failures_;
+};
+
+/// Team(threads).run(program).
 void run_team(int threads, const std::function<void(const Member&)>& program);
 
 }  // namespace lockstep

@@ -47,6 +47,24 @@ TEST(Team, AFailureReachesTheCallerAndFreesTheOthers) {
   }
 }
 
+TEST(Team, RunsAgainAfterAFailure) {
+  Team team(3);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_THROW(team.run([](const Member& member) {
+      if (member.index == 1) throw Error(ExitCode::diverged, "member 1");
+      member.barrier.wait();
+    }),
+                 Error);
+    std::vector<int> seen(3), sums(3);
+    team.run([&](const Member& member) {
+      seen[static_cast<std::size_t>(member.index)] = member.index + 1;
+      member.barrier.wait();
+      sums[static_cast<std::size_t>(member.index)] = std::accumulate(seen.begin(), seen.end(), 0);
+    });
+    EXPECT_EQ(sums, std::vector<int>(3, 6));
+  }
+}
+
 TEST(Team, ThreadsComeFromTheEnvironmentFirst) {
   ASSERT_EQ(setenv("OMP_NUM_THREADS", "3", 1), 0);
   EXPECT_EQ(default_threads(), 3);
