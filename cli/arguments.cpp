@@ -157,6 +157,7 @@ one sample or [samples, ...]; bytes are treated as pixels.)");
   command->add_flag("--transpose", predict.picture.transpose,
                     "Swap height and width: for models of columns-first images");
   add_backend(command, values);
+  add_threads(command, predict.threads);
 }
 
 void add_inspect(CLI::App& app, Values& values) {

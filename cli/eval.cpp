@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMostClasses = 30;  // more do not fit a screen
 constexpr std::int64_t kBlock = 4096;      // samples whose answers are held at one time
 
-Confusion confusion_of(const Outputs& outputs, const Dataset& data, std::int64_t classes) {
+Confusion confusion_of(Outputs& outputs, const Dataset& data, std::int64_t classes) {
   Confusion confusion(classes);
   std::vector<std::int64_t> ids;
   std::vector<std::int32_t> labels;
@@ -55,7 +55,7 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   // With one output there are two classes; a model may have more outputs than the data has classes.
   const std::int64_t classes = std::max<std::int64_t>(model.network.output().elements(), 2);
   const bool with_matrix = data.samples->classes() > 0 && classes <= kMostClasses;
-  const Outputs outputs(model, arguments.backend);
+  Outputs outputs(model, {.backend = arguments.backend, .threads = arguments.threads});
   if (console.json()) {
     Json json = scores_json(scores);
     json["split"] = data.split;

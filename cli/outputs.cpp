@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "lockstep/kernels/math/elementary.hpp"
-#include "lockstep/train/trainer.hpp"
 
 namespace lockstep::cli {
 
@@ -12,6 +11,7 @@ namespace {
 /// The network without a final softmax or sigmoid that the loss contains: what is left gives logits, which do not tie
 /// where probabilities round to 1. Those layers have no parameters, so the vector stays the same.
 Network logits_of(const Network& network, std::optional<Loss> loss) {
+  if (network.layers().empty()) return network;
   const LayerSpec& last = network.layers().back();
   const bool softmax = loss == Loss::cross_entropy && std::holds_alternative<Softmax>(last.kind);
   const bool sigmoid = loss == Loss::binary_cross_entropy && std::holds_alternative<Sigmoid>(last.kind);
@@ -49,10 +49,12 @@ Answer interpret(std::span<const double> z, std::optional<Loss> loss) {
 
 }  // namespace
 
-std::vector<Answer> Outputs::answers(const Dataset& data, std::span<const std::int64_t> ids) const {
-  const Network network = logits_of(model_->network, model_->info.loss);
-  const std::vector<double> outputs = predict(network, data, ids, backend_);
-  const auto width = static_cast<std::size_t>(network.output().elements());
+Outputs::Outputs(const Model& model, const PredictOptions& options)
+    : model_(&model), logits_(logits_of(model.network, model.info.loss)), predictor_(logits_, options) {}
+
+std::vector<Answer> Outputs::answers(const Dataset& data, std::span<const std::int64_t> ids) {
+  const std::vector<double> outputs = predictor_.run(data, ids);
+  const auto width = static_cast<std::size_t>(logits_.output().elements());
   std::vector<Answer> answers;
   for (std::size_t i = 0; i < ids.size(); ++i)
     answers.push_back(interpret(std::span(outputs).subspan(i * width, width), model_->info.loss));

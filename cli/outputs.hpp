@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lockstep/data/dataset.hpp"
-#include "lockstep/kernels/backend.hpp"
 #include "lockstep/train/model_file.hpp"
+#include "lockstep/train/predictor.hpp"
 
 namespace lockstep::cli {
 
@@ -24,9 +24,11 @@ struct Answer {
 class Outputs {
  public:
   /// The model must outlive it.
-  Outputs(const Model& model, Backend backend) : model_(&model), backend_(backend) {}
+  Outputs(const Model& model, const PredictOptions& options);
+  Outputs(const Outputs&) = delete;  // the predictor holds on to the network beside it
+  Outputs& operator=(const Outputs&) = delete;
 
-  std::vector<Answer> answers(const Dataset& data, std::span<const std::int64_t> ids) const;
+  std::vector<Answer> answers(const Dataset& data, std::span<const std::int64_t> ids);
   bool probabilities() const { return model_->info.loss && *model_->info.loss != Loss::squared_error; }
   /// False for a single plain number: then `best` means nothing.
   bool classes() const { return probabilities() || model_->network.output().elements() > 1; }
@@ -35,7 +37,8 @@ class Outputs {
 
  private:
   const Model* model_;
-  Backend backend_;
+  Network logits_;
+  Predictor predictor_;
 };
 
 }  // namespace lockstep::cli

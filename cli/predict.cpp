@@ -23,7 +23,7 @@ struct Item {
   Answer answer{};
 };
 
-std::vector<Item> from_files(const PredictArguments& arguments, const Model& model, const Outputs& outputs,
+std::vector<Item> from_files(const PredictArguments& arguments, const Model& model, Outputs& outputs,
                              Console& console) {
   std::vector<Item> items;
   for (const std::string& path : arguments.files) {
@@ -37,8 +37,7 @@ std::vector<Item> from_files(const PredictArguments& arguments, const Model& mod
   return items;
 }
 
-std::vector<Item> from_rows(const PredictArguments& arguments, const Model& model, const Outputs& outputs,
-                            Console& console) {
+std::vector<Item> from_rows(const PredictArguments& arguments, const Model& model, Outputs& outputs, Console& console) {
   constexpr std::int64_t kShown = 10;
   const ModelData data = load_model_data(arguments.model, model.info, arguments.data);
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
@@ -107,7 +106,7 @@ void run_predict(const PredictArguments& arguments, Console& console) {
     throw Error(ExitCode::usage, "predict: give files, or rows of a data set, not both");
   const Model model = load_model(arguments.model);
   if (const auto note = promise_note(arguments.backend)) console.note(*note);
-  const Outputs outputs(model, arguments.backend);
+  Outputs outputs(model, {.backend = arguments.backend, .threads = arguments.threads});
   const std::vector<Item> items = arguments.files.empty() ? from_rows(arguments, model, outputs, console)
                                                           : from_files(arguments, model, outputs, console);
   console.print(console.json() ? json(items, outputs) : text(items, outputs, arguments.top));

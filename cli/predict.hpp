@@ -20,6 +20,7 @@ struct PredictArguments {
   std::int64_t top = 3;  // classes shown per sample
   PictureOptions picture{};
   Backend backend = Backend::simd;
+  int threads = 0;
 };
 
 /// Prints the most likely classes with their probabilities, or the outputs of a model of plain numbers.

@@ -6,4 +6,5 @@
 #include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/data/source.hpp"
 #include "lockstep/nn/network.hpp"
+#include "lockstep/train/predictor.hpp"
 #include "lockstep/train/trainer.hpp"

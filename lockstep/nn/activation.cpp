@@ -33,8 +33,15 @@ class ActivationLayer : public Layer<T> {
   bool backward_reads_y() const override { return f_.kind != ActivationKind::gelu; }
   bool backward_in_place() const override { return true; }
 
+  Sharing sharing() const override { return Sharing::by_channel; }
+
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    pass.kernels.activation_forward({.kind = f_.kind, .slope = T(f_.slope), .x = x, .y = memory.y}, pass.context);
+    const Channels own = this->own_channels(pass);
+    pass.kernels.activation_forward({.kind = f_.kind,
+                                     .slope = T(f_.slope),
+                                     .x = this->rows_of(x, this->plan().in, own),
+                                     .y = this->rows_of(memory.y, this->plan().out, own)},
+                                    pass.context);
   }
 
   /// dx = dy f'(x)

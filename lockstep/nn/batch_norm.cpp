@@ -21,6 +21,7 @@ class BatchNormLayer : public Layer<T> {
         running_var_(plan.parameters[3].offset) {}
 
   bool backward_in_place() const override { return true; }
+  Sharing sharing() const override { return Sharing::by_channel; }
 
   void reserve(LayerMemory<T>& memory, std::int64_t, std::int64_t slots) const override {
     memory.saved = AlignedBuffer<T>(2 * slots * channels_);
@@ -29,15 +30,16 @@ class BatchNormLayer : public Layer<T> {
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
     const T* p = pass.parameters;
     if (!pass.training) {
-      pass.kernels.batch_norm_inference({.channels = channels_,
+      const Channels own = this->own_channels(pass);
+      pass.kernels.batch_norm_inference({.channels = own.count,
                                          .pixels = pixels_,
                                          .eps = T(spec_.eps),
-                                         .x = x,
-                                         .gamma = p + gamma_,
-                                         .beta = p + beta_,
-                                         .running_mean = p + running_mean_,
-                                         .running_var = p + running_var_,
-                                         .y = memory.y},
+                                         .x = this->rows_of(x, this->plan().in, own),
+                                         .gamma = p + gamma_ + own.first,
+                                         .beta = p + beta_ + own.first,
+                                         .running_mean = p + running_mean_ + own.first,
+                                         .running_var = p + running_var_ + own.first,
+                                         .y = this->rows_of(memory.y, this->plan().out, own)},
                                         pass.context);
       return;
     }

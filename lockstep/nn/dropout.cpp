@@ -16,8 +16,12 @@ class DropoutLayer : public Layer<T> {
 
   bool in_place() const override { return true; }
 
+  Sharing sharing() const override { return Sharing::by_channel; }
+
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    apply(pass, pass.training ? p_ : 0, x, memory.y);
+    const Channels own = this->own_channels(pass);
+    apply(pass, pass.training ? p_ : 0, this->rows_of(x, this->plan().in, own),
+          this->rows_of(memory.y, this->plan().out, own));
   }
 
   void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {

@@ -10,6 +10,7 @@
 
 #include "lockstep/kernels/table.hpp"
 #include "lockstep/lab/recorder.hpp"
+#include "lockstep/nn/crew.hpp"
 #include "lockstep/nn/plan.hpp"
 
 namespace lockstep {
@@ -28,6 +29,7 @@ struct Pass {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   Recorder* recorder = nullptr;  // where the time goes; null: nobody asks
+  const Crew* crew = nullptr;    // who computes this pass together, in inference; null: this thread alone
 };
 
 template <class T>
@@ -39,11 +41,16 @@ struct LayerMemory {
   AlignedBuffer<T> storage;                // of y; empty when y lies in the layer's input
   Matrix<T> y;                             // set by forward
   AlignedBuffer<T> saved;                  // what backward needs besides x and y
+  AlignedBuffer<T> prepared;               // parameters in another order, for inference
   std::vector<SequenceMemory<T>> inner{};  // residual block: body, shortcut
 };
 
-/// The samples of a row are padded to whole virtual lanes, so that rows start on cache lines.
-constexpr std::int64_t padded(std::int64_t samples) { return (samples + kLanes - 1) / kLanes * kLanes; }
+/// From row to row of an activation. Rows are padded to whole virtual lanes, so that they start on cache lines; a few
+/// samples lie densely, so that element-wise kernels see one long row.
+constexpr std::int64_t padded(std::int64_t samples) {
+  constexpr std::int64_t kFew = 4;
+  return samples <= kFew ? samples : (samples + kLanes - 1) / kLanes * kLanes;
+}
 
 template <class T>
 class Layer {
@@ -60,10 +67,17 @@ class Layer {
   /// dx may overwrite dy.
   virtual bool backward_in_place() const { return in_place(); }
 
-  /// Sets up memory for chunks of up to `samples` columns in `slots` slots (saved, inner; y is the caller's concern).
-  virtual void reserve(LayerMemory<T>&, std::int64_t /*samples*/, std::int64_t /*slots*/) const {}
+  virtual Sharing sharing() const = 0;
 
-  /// Fills memory.y, whose view the caller has set.
+  /// Sets up memory for chunks of up to `samples` columns in `slots` slots (saved, inner; y is the caller's concern).
+  /// Without slots: for inference only.
+  virtual void reserve(LayerMemory<T>&, std::int64_t /*samples*/, std::int64_t /*slots*/) const {}
+  /// Sets the views of inner layers for chunks of `samples` columns.
+  virtual void place(LayerMemory<T>&, std::int64_t /*samples*/) const {}
+  /// Fills `prepared` with what makes forward faster; it holds as long as the parameters stay as they are.
+  virtual void prepare(const T* /*parameters*/, LayerMemory<T>&) const {}
+
+  /// Fills memory.y, whose view the caller has set: this member's channels of it where the pass has a crew.
   virtual void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const = 0;
 
   /// Fills the layer's slices of pass.gradients, and dx unless it is empty. x is what forward was given (y itself where
@@ -80,6 +94,18 @@ class Layer {
   /// Without the layers inside this one, which have spans of their own.
   virtual Cost own_forward_cost(std::int64_t samples) const { return forward_cost(samples); }
   virtual Cost own_backward_cost(std::int64_t samples, bool data) const { return backward_cost(samples, data); }
+
+ protected:
+  /// The channels of y that this thread computes in a pass.
+  Channels own_channels(const Pass<T>& pass) const {
+    return pass.crew == nullptr ? Channels{0, plan_.out[0]} : pass.crew->share(plan_.out[0]);
+  }
+  /// The rows of these channels of x or y.
+  template <class View>
+  static View rows_of(const View& matrix, const Shape& shape, const Channels& channels) {
+    const std::int64_t pixels = shape.elements() / shape[0];
+    return matrix.rows_from(channels.first * pixels, channels.count * pixels);
+  }
 
  private:
   LayerPlan plan_;

@@ -1,5 +1,7 @@
 #include "lockstep/kernels/linear.hpp"
 
+#include <algorithm>
+
 #include "lockstep/nn/layer.hpp"
 
 namespace lockstep {
@@ -15,9 +17,31 @@ class LinearLayer : public Layer<T> {
     if (plan.parameters.size() > 1) bias_ = plan.parameters[1].offset;
   }
 
+  Sharing sharing() const override { return Sharing::from_all; }
+
+  /// The transposed weights: with lanes over outputs, a vector of them lies together.
+  void prepare(const T* parameters, LayerMemory<T>& memory) const override {
+    memory.prepared = AlignedBuffer<T>(in_ * transposed_stride());
+    const T* w = parameters + weight_;
+    constexpr std::int64_t kBlock = 32;  // both sides of a block stay in L1
+    for (std::int64_t first_o = 0; first_o < out_; first_o += kBlock)
+      for (std::int64_t first_i = 0; first_i < in_; first_i += kBlock)
+        for (std::int64_t o = first_o; o < std::min(out_, first_o + kBlock); ++o)
+          for (std::int64_t i = first_i; i < std::min(in_, first_i + kBlock); ++i)
+            memory.prepared[i * transposed_stride() + o] = w[o * in_ + i];
+  }
+
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const T* bias = bias_ < 0 ? nullptr : pass.parameters + bias_;
-    pass.kernels.linear_forward({.x = x, .w = weight(pass), .b = bias, .y = memory.y}, pass.context);
+    const Channels own = this->own_channels(pass);
+    ConstMatrix<T> transposed;
+    if (memory.prepared.size() > 0)
+      transposed = {memory.prepared.data() + own.first, in_, own.count, transposed_stride()};
+    pass.kernels.linear_forward({.x = x,
+                                 .w = weight(pass).rows_from(own.first, own.count),
+                                 .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + own.first,
+                                 .y = memory.y.rows_from(own.first, own.count),
+                                 .w_transposed = transposed},
+                                pass.context);
   }
 
   /// dx = w^T dy, dw = dy x^T, db = sum of dy
@@ -35,6 +59,7 @@ class LinearLayer : public Layer<T> {
   Cost backward_cost(std::int64_t samples, bool data) const override { return (data ? 2 : 1) * forward_cost(samples); }
 
  private:
+  std::int64_t transposed_stride() const { return (out_ + kLanes - 1) / kLanes * kLanes; }
   ConstMatrix<T> weight(const Pass<T>& pass) const { return dense_matrix(pass.parameters + weight_, out_, in_); }
 
   std::int64_t in_, out_, weight_, bias_ = -1;

@@ -6,6 +6,11 @@ namespace lockstep {
 
 namespace {
 
+Pool2dGeometry some_channels(Pool2dGeometry geometry, const Channels& channels) {
+  geometry.channels = channels.count;
+  return geometry;
+}
+
 /// y = the largest tap of each window
 template <class T>
 class MaxPool2dLayer : public Layer<T> {
@@ -14,8 +19,14 @@ class MaxPool2dLayer : public Layer<T> {
 
   bool backward_reads_y() const override { return true; }
 
+  Sharing sharing() const override { return Sharing::by_channel; }
+
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    pass.kernels.max_pool2d_forward({.geometry = geometry_, .x = x, .y = memory.y}, pass.context);
+    const Channels own = this->own_channels(pass);
+    pass.kernels.max_pool2d_forward({.geometry = some_channels(geometry_, own),
+                                     .x = this->rows_of(x, this->plan().in, own),
+                                     .y = this->rows_of(memory.y, this->plan().out, own)},
+                                    pass.context);
   }
 
   /// dx = dy where x is the window's y, else 0
@@ -40,8 +51,14 @@ class AvgPool2dLayer : public Layer<T> {
  public:
   AvgPool2dLayer(const LayerPlan& plan, const Pool2dGeometry& geometry) : Layer<T>(plan), geometry_(geometry) {}
 
+  Sharing sharing() const override { return Sharing::by_channel; }
+
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    pass.kernels.avg_pool2d_forward({.geometry = geometry_, .x = x, .y = memory.y}, pass.context);
+    const Channels own = this->own_channels(pass);
+    pass.kernels.avg_pool2d_forward({.geometry = some_channels(geometry_, own),
+                                     .x = this->rows_of(x, this->plan().in, own),
+                                     .y = this->rows_of(memory.y, this->plan().out, own)},
+                                    pass.context);
   }
 
   /// dx = the window's dy / area, summed over the windows

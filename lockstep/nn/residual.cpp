@@ -15,15 +15,34 @@ class ResidualLayer : public Layer<T> {
   void reserve(LayerMemory<T>& memory, std::int64_t samples, std::int64_t slots) const override {
     memory.inner.push_back(body_.make_memory(samples, slots));
     memory.inner.push_back(shortcut_.make_memory(samples, slots));
+    if (slots == 0) return;
     // Both branches destroy the dy they are given, and both give a dx: a copy of dy and the shortcut's dx.
     const std::int64_t out = this->plan().out.elements(), in = this->plan().in.elements();
     memory.saved = AlignedBuffer<T>((out + in) * padded(samples));
   }
 
+  void place(LayerMemory<T>& memory, std::int64_t samples) const override {
+    body_.place(memory.inner[0], samples);
+    shortcut_.place(memory.inner[1], samples);
+  }
+
+  void prepare(const T* parameters, LayerMemory<T>& memory) const override {
+    body_.prepare(parameters, memory.inner[0]);
+    shortcut_.prepare(parameters, memory.inner[1]);
+  }
+
+  Sharing sharing() const override { return Sharing::from_all; }
+
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
     const ConstMatrix<T> body = body_.forward(pass, x, memory.inner[0]);
     const ConstMatrix<T> shortcut = shortcut_.forward(pass, x, memory.inner[1]);
-    pass.kernels.add({.a = body, .b = shortcut, .y = memory.y}, pass.context);
+    if (pass.crew != nullptr) pass.crew->meet();  // who computed a channel of a branch depends on the branch
+    const Channels own = this->own_channels(pass);
+    const Shape& out = this->plan().out;
+    pass.kernels.add({.a = this->rows_of(body, out, own),
+                      .b = this->rows_of(shortcut, out, own),
+                      .y = this->rows_of(memory.y, out, own)},
+                     pass.context);
   }
 
   /// dx = body'(dy) + shortcut'(dy)

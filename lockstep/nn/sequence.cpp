@@ -6,6 +6,9 @@ namespace lockstep {
 
 namespace {
 
+/// Operations and bytes below which a crew would lose more time by meeting than it saves: those of about a microsecond.
+constexpr double kWorthMeeting = 1e5;
+
 bool has_parameters(const LayerPlan& plan) {
   const auto any = [](const std::vector<LayerPlan>& plans) {
     return std::any_of(plans.begin(), plans.end(), has_parameters);
@@ -49,17 +52,57 @@ SequenceMemory<T> Sequence<T>::make_memory(std::int64_t samples, std::int64_t sl
     layer.reserve(own, samples, slots);
     if (i > 0) widest = std::max(widest, layer.plan().in.elements());
   }
-  for (AlignedBuffer<T>& buffer : memory.gradients) buffer = AlignedBuffer<T>(widest * padded(samples));
+  if (slots > 0)
+    for (AlignedBuffer<T>& buffer : memory.gradients) buffer = AlignedBuffer<T>(widest * padded(samples));
   return memory;
 }
 
 template <class T>
-ConstMatrix<T> Sequence<T>::forward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory) const {
+void Sequence<T>::place(SequenceMemory<T>& memory, std::int64_t samples) const {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     LayerMemory<T>& own = memory.layers[i];
-    const std::int64_t rows = layers_[i]->plan().out.elements();
-    own.y = runs_in_place(i) ? memory.layers[i - 1].y : view(own.storage, rows, x.cols);
-    layers_[i]->forward(pass, x, own);
+    own.y = runs_in_place(i) ? memory.layers[i - 1].y : view(own.storage, layers_[i]->plan().out.elements(), samples);
+    layers_[i]->place(own, samples);
+  }
+}
+
+template <class T>
+void Sequence<T>::prepare(const T* parameters, SequenceMemory<T>& memory) const {
+  for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i]->prepare(parameters, memory.layers[i]);
+}
+
+/// The layer needs of its input only the channels that the same member computed before.
+template <class T>
+bool Sequence<T>::follows_by_channel(std::size_t layer) const {
+  return layer > 0 && layers_[layer]->sharing() == Sharing::by_channel &&
+         layers_[layer]->plan().in[0] == layers_[layer - 1]->plan().out[0];
+}
+
+/// Whether a crew shares the layer or leaves it to its first member.
+template <class T>
+bool Sequence<T>::worth_sharing(std::size_t layer, std::int64_t samples, bool input_shared) const {
+  if (layers_[layer]->sharing() == Sharing::never) return false;
+  if (follows_by_channel(layer)) return input_shared;
+  const Cost cost = layers_[layer]->forward_cost(samples);
+  return cost.flops + cost.bytes > kWorthMeeting;
+}
+
+template <class T>
+ConstMatrix<T> Sequence<T>::forward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory) const {
+  Pass<T> alone = pass;
+  alone.crew = nullptr;
+  bool shared = false;  // x: each member has some channels of it, or the first one all
+  if (pass.crew == nullptr) place(memory, x.cols);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    LayerMemory<T>& own = memory.layers[i];
+    if (pass.crew == nullptr) {
+      layers_[i]->forward(pass, x, own);
+    } else {
+      const bool share = worth_sharing(i, x.cols, shared);
+      if (i > 0 && (share || shared) && !(share && shared && follows_by_channel(i))) pass.crew->meet();
+      if (share || pass.crew->index() == 0) layers_[i]->forward(share ? pass : alone, x, own);
+      shared = share;
+    }
     if (pass.recorder != nullptr) {
       const Cost cost = layers_[i]->own_forward_cost(x.cols);
       pass.recorder->close(forward_section(layers_[i]->plan().id), cost.flops, cost.bytes);

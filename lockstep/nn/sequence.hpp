@@ -19,10 +19,15 @@ class Sequence {
  public:
   explicit Sequence(const std::vector<LayerPlan>& plans);
 
-  /// One worker's memory for chunks of up to `samples` columns in `slots` slots.
+  /// One worker's memory for chunks of up to `samples` columns in `slots` slots; without slots, for inference only.
   SequenceMemory<T> make_memory(std::int64_t samples, std::int64_t slots) const;
+  /// Sets the views of all layers for chunks of `samples` columns.
+  void place(SequenceMemory<T>& memory, std::int64_t samples) const;
+  /// Lets layers lay out the parameters for inference; it holds as long as the parameters stay as they are.
+  void prepare(const T* parameters, SequenceMemory<T>& memory) const;
 
-  /// The output of the last layer (x itself if there is none), in `memory`.
+  /// The output of the last layer (x itself if there is none), in `memory`. A crew shares one memory, which one of it
+  /// has placed before; x is complete when the first member calls, and the output when the last one returns.
   ConstMatrix<T> forward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory) const;
 
   /// x as given to forward. dy may be destroyed. An empty dx is not computed, and neither is any data gradient before
@@ -39,6 +44,8 @@ class Sequence {
 
  private:
   bool runs_in_place(std::size_t layer) const;
+  bool worth_sharing(std::size_t layer, std::int64_t samples, bool input_shared) const;
+  bool follows_by_channel(std::size_t layer) const;
   std::size_t first_trained() const;
 
   std::vector<std::unique_ptr<Layer<T>>> layers_;

@@ -15,6 +15,8 @@ class SoftmaxLayer : public Layer<T> {
   bool in_place() const override { return true; }
   bool backward_reads_y() const override { return true; }
 
+  Sharing sharing() const override { return Sharing::never; }
+
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
     pass.kernels.softmax_forward({.x = x, .y = memory.y}, pass.context);
   }

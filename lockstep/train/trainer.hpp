@@ -118,8 +118,8 @@ class Trainer {
 };
 
 /// Runs the whole network forward in inference mode. Output [samples][outputs], row-major. A network trained with
-/// cross-entropy that ends in a linear layer gives logits.
+/// cross-entropy that ends in a linear layer gives logits. Predictor (predictor.hpp) is for calls without end.
 std::vector<double> predict(const Network& network, const Dataset& data, std::span<const std::int64_t> ids,
-                            Backend backend = Backend::simd);
+                            Backend backend = Backend::simd, int threads = 0);
 
 }  // namespace lockstep
