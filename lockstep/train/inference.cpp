@@ -14,6 +14,10 @@ constexpr std::int64_t kMostSamples = 64;
 /// What the activations of one member may take; pictures of millions of pixels go through the network one by one.
 constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
 
+/// Operations and bytes of a call below which a team would not help: about twenty microseconds of one thread. Starting
+/// a team takes a few of them, and much longer where another program has the core.
+constexpr double kWorthATeam = 2e6;
+
 class TeamCrew final : public Crew {
  public:
   explicit TeamCrew(const Member& member) : Crew(member.index, member.size), barrier_(member.barrier) {}
@@ -111,16 +115,13 @@ Pass<T> Inference<T>::pass_of(Seat& seat) const {
   return {.kernels = kernels_, .context = seat.context, .parameters = network_.data<T>()};
 }
 
-/// This member's samples, in whole lanes, through the whole network block by block.
+/// The samples [first, last) through the whole network, block by block.
 template <class T>
-void Inference<T>::run_blocks(const Member& member, const Call& call) {
-  Seat& seat = *seats_[static_cast<std::size_t>(member.index)];
-  const std::int64_t units = (call.count + kLanes - 1) / kLanes;
-  const std::int64_t last = std::min(call.count, member.share(units, member.index + 1) * kLanes);
-  for (std::int64_t first = member.share(units, member.index) * kLanes; first < last; first += most_samples_) {
+void Inference<T>::run_blocks(Seat& seat, const Feed<T>& feed, std::int64_t first, std::int64_t last) {
+  for (; first < last; first += most_samples_) {
     const std::int64_t samples = std::min(most_samples_, last - first);
-    const ConstMatrix<T> x = call.feed.load(first, reserve(seat, samples));
-    call.feed.store(first, layers_.forward(pass_of(seat), x, seat.memory));
+    const ConstMatrix<T> x = feed.load(first, reserve(seat, samples));
+    feed.store(first, layers_.forward(pass_of(seat), x, seat.memory));
   }
 }
 
@@ -144,9 +145,16 @@ void Inference<T>::run_together(const Feed<T>& feed, std::int64_t count) {
 
 template <class T>
 void Inference<T>::run(const Feed<T>& feed, std::int64_t count) {
-  if (team_.size() > 1 && (count < kLanes * team_.size() || most_samples_ < kLanes)) return run_together(feed, count);
+  const Cost cost = layers_.forward_cost(count);
+  if (team_.size() == 1 || cost.flops + cost.bytes < kWorthATeam) return run_blocks(*seats_[0], feed, 0, count);
+  if (count < kLanes * team_.size() || most_samples_ < kLanes) return run_together(feed, count);
   const Call call = {feed, count};
-  team_.run([this, &call](const Member& member) { run_blocks(member, call); });
+  team_.run([this, &call](const Member& member) {
+    const std::int64_t units = (call.count + kLanes - 1) / kLanes;  // of whole lanes
+    const auto begin = [&](int m) { return std::min(call.count, member.share(units, m) * kLanes); };
+    run_blocks(*seats_[static_cast<std::size_t>(member.index)], call.feed, begin(member.index),
+               begin(member.index + 1));
+  });
 }
 
 template <class T>

@@ -61,7 +61,7 @@ class Inference final : public InferenceEngine {
   template <class S>
   void run_span(std::span<const S> x, std::span<S> y);
   void run(const Feed<T>& feed, std::int64_t count);
-  void run_blocks(const Member& member, const Call& call);
+  void run_blocks(Seat& seat, const Feed<T>& feed, std::int64_t first, std::int64_t last);
   void run_together(const Feed<T>& feed, std::int64_t count);
   Matrix<T> reserve(Seat& seat, std::int64_t samples) const;
   Pass<T> pass_of(Seat& seat) const;
