@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -71,37 +72,66 @@ void scale_tile(const Raw (*tile)[kRowTile], TileSize size, const Scaling& scali
   scale_tile_with(tile, size, scaling, x);
 }
 
-typedef std::uint8_t Bytes __attribute__((vector_size(16)));
+/// The elements of 16 bytes, as many as there are.
+template <class Raw>
+struct Line {
+  static constexpr std::int64_t kWidth = 16 / static_cast<std::int64_t>(sizeof(Raw));
+  typedef Raw Vector __attribute__((vector_size(16)));
+};
 
-/// 16 bytes of each of 16 samples, turned around: tile[f][j] = rows[j][first + f]. Interleaving the upper and the lower
-/// half of the lines four times moves every bit of the index by four places, which swaps the two indices.
-void transpose_bytes(std::span<const std::byte* const> rows, std::int64_t first, std::uint8_t (*tile)[kRowTile]) {
-  Bytes v[16], next[16];
-  for (std::size_t j = 0; j < 16; ++j) std::memcpy(&v[j], rows[j] + first, 16);
-  for (int round = 0; round < 4; ++round) {
-    for (int i = 0; i < 8; ++i) {
-      next[2 * i] = __builtin_shufflevector(v[i], v[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      next[2 * i + 1] =
-          __builtin_shufflevector(v[i], v[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+/// The elements of the lower (kHalf 0) or upper (1) halves of two lines, in turns: a0 b0 a1 b1 ...
+template <int kHalf, class Vector, int... kLane>
+LOCKSTEP_INLINE Vector interleave(Vector a, Vector b, std::integer_sequence<int, kLane...>) {
+  constexpr int kWidth = sizeof...(kLane);
+  return __builtin_shufflevector(a, b, (kHalf * kWidth / 2 + kLane / 2 + kLane % 2 * kWidth)...);
+}
+
+/// A square of kWidth features of kWidth samples, turned around: tile[f][j] = rows[j][first + f]. Interleaving the
+/// upper and the lower half of the lines, as often as an index has bits, swaps the two indices.
+template <class Raw>
+LOCKSTEP_INLINE void turn_square(const std::byte* const* rows, std::int64_t first, Raw (*tile)[kRowTile]) {
+  constexpr int kWidth = static_cast<int>(Line<Raw>::kWidth);
+  constexpr auto kLanes = std::make_integer_sequence<int, kWidth>{};
+  using Vector = typename Line<Raw>::Vector;
+  Vector v[kWidth], next[kWidth];
+  for (int j = 0; j < kWidth; ++j)
+    std::memcpy(&v[j], rows[j] + first * static_cast<std::int64_t>(sizeof(Raw)), sizeof(Vector));
+  for (int bit = 1; bit < kWidth; bit *= 2) {
+    for (int i = 0; i < kWidth / 2; ++i) {
+      next[2 * i] = interleave<0>(v[i], v[i + kWidth / 2], kLanes);
+      next[2 * i + 1] = interleave<1>(v[i], v[i + kWidth / 2], kLanes);
     }
-    std::copy_n(next, 16, v);
+    std::copy_n(next, kWidth, v);
   }
-  std::memcpy(tile, v, sizeof(v));
+  for (int f = 0; f < kWidth; ++f) std::memcpy(tile[f], &v[f], sizeof(Vector));
+}
+
+/// Asks for the elements [first, first + kFeatureTile) of every sample: a few lines of many rows are too little for the
+/// hardware to guess what comes next.
+template <class Raw>
+void ask_for(std::span<const std::byte* const> rows, std::int64_t first, std::int64_t elements) {
+  constexpr std::int64_t kLine = 64, kSize = static_cast<std::int64_t>(sizeof(Raw));
+  const std::int64_t end = std::min(first + kFeatureTile, elements) * kSize;
+  for (const std::byte* row : rows)
+    for (std::int64_t b = first * kSize; b < end; b += kLine) __builtin_prefetch(row + b);
 }
 
 template <class Raw, class T>
 void scatter(std::span<const std::byte* const> rows, const Scaling& scaling, Matrix<T> x) {
+  constexpr std::int64_t kSquare = Line<Raw>::kWidth;
   Raw tile[kFeatureTile][kRowTile];
   const auto samples = static_cast<std::int64_t>(rows.size());
+  ask_for<Raw>(rows, 0, x.rows);
   for (std::int64_t first = 0; first < x.rows; first += kFeatureTile) {
     const std::int64_t count = std::min(kFeatureTile, x.rows - first);
-    std::int64_t done = 0;
-    if constexpr (sizeof(Raw) == 1)  // pictures, most of all
-      for (; samples == kRowTile && done + 16 <= count; done += 16)
-        transpose_bytes(rows, first + done, reinterpret_cast<std::uint8_t(*)[kRowTile]>(tile + done));
+    ask_for<Raw>(rows, first + kFeatureTile, x.rows);
+    const std::int64_t squares = samples == kRowTile ? count / kSquare * kSquare : 0;  // features in whole squares
+    for (std::int64_t j = 0; j < samples; j += kSquare)
+      for (std::int64_t f = 0; f < squares; f += kSquare)
+        turn_square<Raw>(rows.data() + j, first + f, reinterpret_cast<Raw(*)[kRowTile]>(&tile[f][j]));
     for (std::int64_t j = 0; j < samples; ++j) {
       const Raw* raw = reinterpret_cast<const Raw*>(rows[static_cast<std::size_t>(j)]) + first;
-      for (std::int64_t f = done; f < count; ++f) tile[f][j] = raw[f];
+      for (std::int64_t f = squares; f < count; ++f) tile[f][j] = raw[f];
     }
     scale_tile(tile, {samples, first, count}, scaling, x);
   }

@@ -16,6 +16,16 @@ void pause() {
 
 }  // namespace
 
+void Barrier::spin(std::uint32_t round) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kLooks = 32;  // between two looks at the clock
+  for (const auto end = Clock::now() + spin_; Clock::now() < end;)
+    for (int i = 0; i < kLooks; ++i) {
+      if (round_.load(std::memory_order_acquire) != round) return;
+      pause();
+    }
+}
+
 void Barrier::wait() {
   const std::uint32_t round = round_.load(std::memory_order_acquire);
   if ((round & kFailed) != 0) throw TeamFailed{};
@@ -25,7 +35,7 @@ void Barrier::wait() {
     round_.fetch_add(1, std::memory_order_acq_rel);
     round_.notify_all();
   } else {
-    for (int i = 0; i < spin_ && round_.load(std::memory_order_acquire) == round; ++i) pause();
+    spin(round);
     round_.wait(round, std::memory_order_acquire);
   }
   if ((round_.load(std::memory_order_acquire) & kFailed) != 0) throw TeamFailed{};

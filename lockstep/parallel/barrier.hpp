@@ -3,6 +3,7 @@
 // threads than cores, a busy machine) must not burn the core its partner needs.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace lockstep {
@@ -12,8 +13,8 @@ struct TeamFailed {};
 
 class Barrier {
  public:
-  /// `spin`: how many times to look before sleeping; 0 where the team has more threads than cores.
-  Barrier(int threads, int spin) : threads_(threads), spin_(spin) {}
+  /// `spin`: how long to look before sleeping; 0 where the team has more threads than cores.
+  Barrier(int threads, std::chrono::nanoseconds spin) : threads_(threads), spin_(spin) {}
 
   /// Returns when all threads have called it; what each wrote before is visible to all after.
   void wait();
@@ -21,10 +22,13 @@ class Barrier {
   void fail();
 
  private:
+  /// Looks for the end of the round for a while.
+  void spin(std::uint32_t round) const;
+
   static constexpr std::uint32_t kFailed = 1U << 31;
 
   const int threads_;
-  const int spin_;
+  const std::chrono::nanoseconds spin_;
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> round_{0};
 };

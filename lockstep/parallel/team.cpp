@@ -21,8 +21,9 @@ namespace lockstep {
 
 namespace {
 
-/// About 20 microseconds: longer than two threads of one step usually wait for each other, shorter than a time slice.
-constexpr int kSpin = 1000;
+/// Longer than the threads of a step usually wait for each other, and than waking one up takes (above all on a virtual
+/// machine); much shorter than a time slice.
+constexpr std::chrono::microseconds kSpin{100};
 
 /// The quota of control group version 2, in processors; 0 where there is none.
 double cgroup_quota() {
@@ -83,7 +84,7 @@ std::vector<std::string> thread_map(int threads) {
 
 Team::Team(int threads)
     : size_(threads),
-      spin_(threads <= available_cpus() ? kSpin : 0),
+      spin_(threads <= available_cpus() ? kSpin : std::chrono::microseconds{0}),
       barrier_(std::make_unique<Barrier>(size_, spin_)),
       failures_(static_cast<std::size_t>(threads)) {}
 

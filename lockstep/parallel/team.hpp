@@ -42,7 +42,8 @@ class Team {
   void run(const std::function<void(const Member&)>& program);
 
  private:
-  int size_, spin_;
+  int size_;
+  std::chrono::nanoseconds spin_;
   std::unique_ptr<Barrier> barrier_;  // a new one after a failure
   std::vector<std::exception_ptr> failures_;
 };

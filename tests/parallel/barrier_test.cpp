@@ -11,7 +11,7 @@ namespace {
 
 /// Every thread writes its cell in each round; after the barrier all cells must show that round.
 void run_rounds(int threads, int spin, int rounds) {
-  Barrier barrier(threads, spin);
+  Barrier barrier(threads, std::chrono::microseconds(spin));
   std::vector<int> cells(static_cast<std::size_t>(threads), -1);
   std::atomic<int> wrong{0};
   std::vector<std::jthread> team;
@@ -29,11 +29,11 @@ void run_rounds(int threads, int spin, int rounds) {
 }
 
 TEST(Barrier, OneThreadNeverWaits) { run_rounds(1, 0, 1000); }
-TEST(Barrier, ShowsEveryWriteWhenSpinning) { run_rounds(2, 1000, 2000); }
+TEST(Barrier, ShowsEveryWriteWhenSpinning) { run_rounds(2, 50, 2000); }
 TEST(Barrier, ShowsEveryWriteWhenSleeping) { run_rounds(7, 0, 200); }
 
 TEST(Barrier, AFailureWakesSleepersAndStays) {
-  Barrier barrier(2, 0);
+  Barrier barrier(2, std::chrono::nanoseconds{0});
   std::atomic<bool> woken{false};
   std::jthread waiter([&] {
     try {

@@ -22,7 +22,7 @@ TEST(Team, EveryMemberRunsOnce) {
 }
 
 TEST(Team, SharesCoverARangeWithoutOverlap) {
-  Barrier barrier(5, 0);
+  Barrier barrier(5, std::chrono::nanoseconds{0});
   const Member member{.index = 0, .size = 5, .barrier = barrier};
   for (const std::int64_t count : {0, 1, 4, 5, 64, 1001}) {
     EXPECT_EQ(member.share(count, 0), 0);

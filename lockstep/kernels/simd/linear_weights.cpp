@@ -36,13 +36,20 @@ LOCKSTEP_INLINE bool climb(Tile<T, kRows, kVecs>& tile, std::int64_t node, std::
   return false;
 }
 
+/// Asks for the part of dw that will be written some tiles later: when another core had it, it is far away.
+template <int kRows, class T>
+LOCKSTEP_INLINE void prefetch_ahead(const Panel<T>& panel, std::int64_t row, const T* dw, std::int64_t stride) {
+  constexpr std::int64_t kAhead = 4 * kRows;
+  prefetch_tile<kRows>(dw + least(kAhead, panel.dy.rows - kRows - row) * stride, stride);
+}
+
 /// Rows [row, row + kRows) of dw, the panel's columns, slot by slot.
 template <int kRows, int kVecs, class T, class End>
 LOCKSTEP_NOINLINE void slot_tiles(const Panel<T>& panel, std::int64_t row, T* dw, std::int64_t stride, const End& end) {
   constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
   const std::int64_t row_step = panel.dy.stride;
   const T* dy = panel.dy.row(row);
-  prefetch_tile<kRows>(dw, stride);
+  prefetch_ahead<kRows>(panel, row, dw, stride);
   for (std::int64_t slot = 0;; ++slot) {
     const std::int64_t begin = panel.slots.begin(slot);
     Tile<T, kRows, kVecs> tile;
@@ -59,7 +66,7 @@ LOCKSTEP_NOINLINE void pair_tiles(const Panel<T>& panel, std::int64_t row, T* dw
   constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
   const std::int64_t size = panel.slots.size(0), pairs = panel.slots.count() / 2, row_step = panel.dy.stride;
   const T *dy = panel.dy.row(row) + panel.slots.begin(0), *x = panel.x + panel.slots.begin(0) * kWide;
-  prefetch_tile<kRows>(dw, stride);
+  prefetch_ahead<kRows>(panel, row, dw, stride);
   for (std::int64_t pair = 0;; ++pair) {
     Tile<T, kRows, kVecs> left, right;
     clear(left);

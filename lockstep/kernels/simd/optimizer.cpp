@@ -7,6 +7,17 @@
 
 namespace lockstep::LOCKSTEP_SIMD {
 
+namespace {
+
+/// Asks for what the loop will write 16 lines later. The other cores have read the weights, and to write them a core
+/// has to take them back, which takes long.
+template <class T>
+LOCKSTEP_INLINE void ask_for(T* vector, std::int64_t i) {
+  __builtin_prefetch(reinterpret_cast<const char*>(vector + i) + 1024, 1);
+}
+
+}  // namespace
+
 template <class T>
 void add_l2(const AddL2<T>& a, KernelContext&) {
   const Vec<T> l2 = broadcast(a.l2);
@@ -31,9 +42,11 @@ void sgd_step(const SgdStep<T>& a, KernelContext&) {
   const T* g = a.g;
   if (v == nullptr)
     return for_vectors<T>(0, a.count, [=](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+      ask_for(w, i);
       store(w + i, fma(minus_lr, load(g + i, end), load(w + i, end)), end);
     });
   for_vectors<T>(0, a.count, [=](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+    ask_for(w, i);
     const Vec<T> gradient = load(g + i, end), velocity = fma(momentum, load(v + i, end), gradient);
     store(v + i, velocity, end);
     const Vec<T> step = nesterov ? fma(momentum, velocity, gradient) : velocity;
@@ -50,6 +63,7 @@ void adam_step(const AdamStep<T>& a, KernelContext&) {
   T *w = a.w, *m = a.m, *v = a.v;
   const T* g = a.g;
   for_vectors<T>(0, a.count, [=](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+    ask_for(w, i);
     const Vec<T> gradient = load(g + i, end);
     const Vec<T> mean = fma(rest1, gradient, beta1 * load(m + i, end));
     const Vec<T> square = fma(rest2 * gradient, gradient, beta2 * load(v + i, end));
@@ -67,6 +81,7 @@ void rmsprop_step(const RmspropStep<T>& a, KernelContext&) {
   T *w = a.w, *v = a.v;
   const T* g = a.g;
   for_vectors<T>(0, a.count, [=](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+    ask_for(w, i);
     const Vec<T> gradient = load(g + i, end);
     const Vec<T> square = fma(rest * gradient, gradient, alpha * load(v + i, end));
     store(v + i, square, end);
