@@ -14,19 +14,21 @@ namespace lockstep::LOCKSTEP_SIMD {
 
 namespace {
 
-constexpr std::int64_t kStrip = 96;  // pixels: a multiple of the tile's and of the vector's
+// Pixels of a strip. A line longer than that goes piece by piece; so do several whole rows of a narrow image, whose
+// results then leave in full vectors. Multiples of the tile's pixels and of the vector's lanes, within L1.
+constexpr std::int64_t kStrip = 96, kBand = 192;
 
 /// Steps of the chain, in elements.
 struct FewWalk {
   std::int64_t channels, ny, nx;
   std::int64_t w_channel, w_y, w_x;
   std::int64_t src_channel, src_y, src_x, src_pixel;
+  std::int64_t to_pixel;  // in the strip
 };
 
 /// kRows pixels from src on: to[pixel][kVecs vectors of channels]. w is [taps][channels], start [channels].
 template <int kRows, int kVecs, class T>
 LOCKSTEP_NOINLINE void few_tile(const FewWalk& walk_of_all, const T* w_c, const T* start, const T* src_c, T* to) {
-  constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
   const FewWalk walk = walk_of_all;
   Tile<T, kRows, kVecs> tile;
   load_tile(tile, start, 0, Whole{});
@@ -35,7 +37,7 @@ LOCKSTEP_NOINLINE void few_tile(const FewWalk& walk_of_all, const T* w_c, const 
     for (std::int64_t y = 0; y < walk.ny; ++y, w += walk.w_y, src += walk.src_y)
       multiply_add(tile, {src, walk.src_pixel, walk.src_x}, w, walk.w_x, walk.nx, Whole{});
   }
-  store_tile(tile, to, kWide, Whole{});
+  store_tile(tile, to, walk.to_pixel, Whole{});
 }
 
 /// dst[channel * plane + pixel * step] = strip[pixel * wide + channel].
@@ -108,55 +110,113 @@ LOCKSTEP_INLINE FewWalk without_short_loops(FewWalk walk) {
   return walk;
 }
 
-/// A line of `count` pixels with the same taps: strips of them, each computed tile by tile and then unloaded.
+/// A rectangle of pixels with the same taps, as lines of pixels. A narrow one (the left or right edge of an image with
+/// padding) has its lines downwards: a tile of one pixel would wait for its own sums.
+template <class T>
+struct Rectangle {
+  FewWalk walk;
+  const T *w, *src;
+  std::int64_t lines, pixels;
+  std::int64_t src_line;                  // from line to line
+  std::int64_t dst, dst_line, dst_pixel;  // positions in the destination image
+};
+
 template <int kVecs, class T>
-LOCKSTEP_INLINE void few_line(const FewWalk& walk, const FewMemory<T>& memory, const T* w, const T* src,
-                              std::int64_t count, std::int64_t rows, T* dst, std::int64_t plane, std::int64_t step) {
+LOCKSTEP_INLINE Rectangle<T> rectangle_of(const Correlation<T>& c, const T* weights, const T* image, const Run& down,
+                                          const Run& along) {
   constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
-  for (std::int64_t p = 0; p < count; p += kStrip) {
-    const std::int64_t pixels = least(kStrip, count - p);
-    for_row_tiles<kTileRows<kVecs>>(pixels, [&]<int kRows>(std::int64_t first) {
-      few_tile<kRows, kVecs>(walk, w, memory.start, src + (p + first) * walk.src_pixel, memory.strip + first * kWide);
-    });
-    unload_strip(memory.strip, kWide, pixels, rows, dst + p * step, plane, step);
+  const std::int64_t stride = c.src.stride, src_row = c.x.source * stride;
+  const bool empty = down.taps.count == 0 || along.taps.count == 0;
+  const bool downwards = along.count < kTileRows<kVecs> && down.count > along.count;
+  const std::int64_t src_down = c.y.advance * src_row, src_along = c.x.advance * stride;
+  const std::int64_t dst_down = c.y.period * c.x.size, dst_along = c.x.period;
+  return {.walk = without_short_loops({.channels = c.src_channels,
+                                       .ny = empty ? 0 : down.taps.count,
+                                       .nx = empty ? 0 : along.taps.count,
+                                       .w_channel = c.kernel_h * c.kernel_w * kWide,
+                                       .w_y = c.y.k_step * c.kernel_w * kWide,
+                                       .w_x = c.x.k_step * kWide,
+                                       .src_channel = c.src_plane(),
+                                       .src_y = c.y.source_step * src_row,
+                                       .src_x = c.x.source_step * stride,
+                                       .src_pixel = downwards ? src_down : src_along,
+                                       .to_pixel = kWide}),
+          .w = weights + (down.taps.k * c.kernel_w + along.taps.k) * kWide,
+          .src = image + down.taps.source * src_row + along.taps.source * stride,
+          .lines = downwards ? along.count : down.count,
+          .pixels = downwards ? down.count : along.count,
+          .src_line = downwards ? src_along : src_down,
+          .dst = down.first * c.x.size + along.first,
+          .dst_line = downwards ? dst_along : dst_down,
+          .dst_pixel = downwards ? dst_down : dst_along};
+}
+
+/// `count` pixels of a line from src on.
+template <int kVecs, class T>
+LOCKSTEP_INLINE void few_pixels(const Rectangle<T>& r, const T* start, const T* src, std::int64_t count, T* to) {
+  for_row_tiles<kTileRows<kVecs>>(count, [&]<int kRows>(std::int64_t first) {
+    few_tile<kRows, kVecs>(r.walk, r.w, start, src + first * r.walk.src_pixel, to + first * r.walk.to_pixel);
+  });
+}
+
+/// One sample of `rows` channels from `dst` on. Each line goes to the destination by itself.
+template <int kVecs, class T>
+LOCKSTEP_INLINE void few_lines(const Correlation<T>& c, const FewMemory<T>& memory, const T* image, std::int64_t rows,
+                               T* dst) {
+  constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
+  for (std::int64_t i = 0; i < memory.row_runs; ++i)
+    for (std::int64_t j = 0; j < memory.column_runs; ++j) {
+      const Rectangle<T> r = rectangle_of<kVecs>(c, memory.weights, image, memory.rows[i], memory.columns[j]);
+      for (std::int64_t line = 0; line < r.lines; ++line)
+        for (std::int64_t first = 0; first < r.pixels; first += kStrip) {
+          const std::int64_t pixels = least(kStrip, r.pixels - first);
+          few_pixels<kVecs>(r, memory.start, r.src + line * r.src_line + first * r.walk.src_pixel, pixels,
+                            memory.strip);
+          unload_strip(memory.strip, kWide, pixels, rows,
+                       dst + (r.dst + line * r.dst_line + first * r.dst_pixel) * c.dst.stride, c.dst_plane(),
+                       r.dst_pixel * c.dst.stride);
+        }
+    }
+}
+
+/// The same for an image of narrow rows: bands of them are put together in the strip.
+template <int kVecs, class T>
+LOCKSTEP_INLINE void few_bands(const Correlation<T>& c, const FewMemory<T>& memory, const T* image, std::int64_t rows,
+                               T* dst) {
+  constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
+  const std::int64_t width = c.x.size, height = kBand / width;
+  for (std::int64_t top = 0; top < c.y.size; top += height) {
+    const std::int64_t bottom = least(top + height, c.y.size);
+    for (std::int64_t i = 0; i < memory.row_runs; ++i) {
+      Run down = memory.rows[i];
+      const std::int64_t skipped = most(top - down.first, 0);
+      down.count = least(down.first + down.count, bottom) - (down.first + skipped);
+      down.first += skipped;
+      down.taps.source += skipped * c.y.advance;
+      if (down.count <= 0) continue;
+      for (std::int64_t j = 0; j < memory.column_runs; ++j) {
+        Rectangle<T> r = rectangle_of<kVecs>(c, memory.weights, image, down, memory.columns[j]);
+        r.walk.to_pixel = r.dst_pixel * kWide;
+        for (std::int64_t line = 0; line < r.lines; ++line)
+          few_pixels<kVecs>(r, memory.start, r.src + line * r.src_line, r.pixels,
+                            memory.strip + (r.dst + line * r.dst_line - top * width) * kWide);
+      }
+    }
+    unload_strip(memory.strip, kWide, (bottom - top) * width, rows, dst + top * width, c.dst_plane(), 1);
   }
 }
 
-/// `rows` destination channels from `row` on of a group, kVecs vectors of them, one sample. Pixels with the same taps
-/// form rectangles; a narrow one (the left or right edge of an image with padding) is walked downwards.
+/// `rows` destination channels from `row` on of a group, kVecs vectors of them, one sample.
 template <int kVecs, class T>
 LOCKSTEP_INLINE void few_channels(const Correlation<T>& c, const FewMemory<T>& memory, std::int64_t group,
                                   std::int64_t row, std::int64_t rows, std::int64_t sample) {
-  constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
-  const std::int64_t stride = c.src.stride, plane = c.dst_plane();
-  T* dst_image = c.dst.data + (group * c.dst_channels + row) * plane + sample;
-  for (std::int64_t i = 0; i < memory.row_runs; ++i)
-    for (std::int64_t j = 0; j < memory.column_runs; ++j) {
-      const Run &down = memory.rows[i], &along = memory.columns[j];
-      const bool empty = down.taps.count == 0 || along.taps.count == 0;
-      const FewWalk walk = without_short_loops({.channels = c.src_channels,
-                                                .ny = empty ? 0 : down.taps.count,
-                                                .nx = empty ? 0 : along.taps.count,
-                                                .w_channel = c.kernel_h * c.kernel_w * kWide,
-                                                .w_y = c.y.k_step * c.kernel_w * kWide,
-                                                .w_x = c.x.k_step * kWide,
-                                                .src_channel = c.src_plane(),
-                                                .src_y = c.y.source_step * c.x.source * stride,
-                                                .src_x = c.x.source_step * stride,
-                                                .src_pixel = 0});
-      const T* w = memory.weights + (down.taps.k * c.kernel_w + along.taps.k) * kWide;
-      const T* src = c.group_source(group) + (down.taps.source * c.x.source + along.taps.source) * stride + sample;
-      T* dst = dst_image + (down.first * c.x.size + along.first) * c.dst.stride;
-      const std::int64_t src_down = c.y.advance * c.x.source * stride, src_along = c.x.advance * stride;
-      const std::int64_t dst_down = c.y.period * c.x.size * c.dst.stride, dst_along = c.x.period * c.dst.stride;
-      const bool downwards = along.count < kTileRows<kVecs> && down.count > along.count;
-      const std::int64_t lines = downwards ? along.count : down.count, pixels = downwards ? down.count : along.count;
-      FewWalk line = walk;
-      line.src_pixel = downwards ? src_down : src_along;
-      for (std::int64_t l = 0; l < lines; ++l)
-        few_line<kVecs>(line, memory, w, src + l * (downwards ? src_along : src_down), pixels, rows,
-                        dst + l * (downwards ? dst_along : dst_down), plane, downwards ? dst_down : dst_along);
-    }
+  const T* image = c.group_source(group) + sample;
+  T* dst = c.dst.data + (group * c.dst_channels + row) * c.dst_plane() + sample;
+  const bool dense = c.dst.stride == 1 && c.x.period == 1 && c.y.period == 1;
+  if (dense && 2 * c.x.size <= kBand)
+    few_bands<kVecs>(c, memory, image, rows, dst);
+  else
+    few_lines<kVecs>(c, memory, image, rows, dst);
 }
 
 }  // namespace
@@ -166,8 +226,8 @@ void correlate_few(const Correlation<T>& c, KernelContext& context) {
   constexpr std::int64_t kWidth = Vec<T>::kWidth, kWide = 2 * kWidth;
   const std::int64_t taps = c.src_channels * c.kernel_h * c.kernel_w;
   const std::int64_t run_room = (c.x.size + c.y.size) * static_cast<std::int64_t>(sizeof(Run) / sizeof(T));
-  T* memory = simd_scratch_of<T>(context, (taps + 1 + kStrip) * kWide + run_room);
-  Run* runs = reinterpret_cast<Run*>(memory + (taps + 1 + kStrip) * kWide);
+  T* memory = simd_scratch_of<T>(context, (taps + 1 + kBand) * kWide + run_room);
+  Run* runs = reinterpret_cast<Run*>(memory + (taps + 1 + kBand) * kWide);
   FewMemory<T> m = {.weights = memory,
                     .start = memory + taps * kWide,
                     .strip = memory + (taps + 1) * kWide,
