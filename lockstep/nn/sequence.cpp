@@ -59,9 +59,15 @@ SequenceMemory<T> Sequence<T>::make_memory(std::int64_t samples, std::int64_t sl
 
 template <class T>
 void Sequence<T>::place(SequenceMemory<T>& memory, std::int64_t samples) const {
+  std::size_t last = layers_.size() - 1;  // whose memory the last layer's output lies in
+  while (last < layers_.size() && runs_in_place(last)) --last;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     LayerMemory<T>& own = memory.layers[i];
-    own.y = runs_in_place(i) ? memory.layers[i - 1].y : view(own.storage, layers_[i]->plan().out.elements(), samples);
+    const std::int64_t rows = layers_[i]->plan().out.elements();
+    if (i == last && samples == 1 && memory.output != nullptr)
+      own.y = dense_matrix(memory.output, rows, 1);
+    else
+      own.y = runs_in_place(i) ? memory.layers[i - 1].y : view(own.storage, rows, samples);
     layers_[i]->place(own, samples);
   }
 }

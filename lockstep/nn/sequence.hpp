@@ -12,6 +12,7 @@ template <class T>
 struct SequenceMemory {
   std::vector<LayerMemory<T>> layers;
   AlignedBuffer<T> gradients[2];  // dy and dx change places from layer to layer
+  T* output = nullptr;            // where the last output of a single sample goes; null: into the last layer's memory
 };
 
 template <class T>

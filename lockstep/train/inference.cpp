@@ -41,7 +41,9 @@ class SpanFeed final : public Feed<T> {
       for (std::int64_t s = 0; s < room.cols; ++s) room(i, s) = from[s * inputs_ + i];
     return room;
   }
+  T* output(std::int64_t sample) const override { return y_ + sample * outputs_; }
   void store(std::int64_t first, ConstMatrix<T> y) const override {
+    if (y.data == output(first)) return;
     for (std::int64_t s = 0; s < y.cols; ++s)
       for (std::int64_t k = 0; k < outputs_; ++k) y_[(first + s) * outputs_ + k] = y(k, s);
   }
@@ -121,6 +123,7 @@ void Inference<T>::run_blocks(Seat& seat, const Feed<T>& feed, std::int64_t firs
   for (; first < last; first += most_samples_) {
     const std::int64_t samples = std::min(most_samples_, last - first);
     const ConstMatrix<T> x = feed.load(first, reserve(seat, samples));
+    seat.memory.output = feed.output(first);
     feed.store(first, layers_.forward(pass_of(seat), x, seat.memory));
   }
 }
@@ -132,6 +135,7 @@ void Inference<T>::run_together(const Feed<T>& feed, std::int64_t count) {
   for (std::int64_t first = 0; first < count; first += most_samples_) {
     const std::int64_t samples = std::min(most_samples_, count - first);
     const Call call = {feed, count, feed.load(first, reserve(shared, samples))};
+    shared.memory.output = feed.output(first);
     layers_.place(shared.memory, samples);
     team_.run([this, &call](const Member& member) {
       const TeamCrew crew(member);

@@ -30,6 +30,8 @@ class Feed {
   virtual ~Feed() = default;
   /// The samples [first, first + room.cols) as the columns of a matrix: in `room`, or where they lie already.
   virtual ConstMatrix<T> load(std::int64_t first, Matrix<T> room) const = 0;
+  /// Where the outputs of a single sample may be written right away; null: nowhere.
+  virtual T* output(std::int64_t /*sample*/) const { return nullptr; }
   virtual void store(std::int64_t first, ConstMatrix<T> y) const = 0;
 };
 

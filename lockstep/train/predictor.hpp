@@ -33,8 +33,8 @@ class Predictor {
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
 
-  /// Runs the whole network forward in inference mode: y [samples][outputs] for x [samples][inputs], row-major. The
-  /// scalar must be the network's precision, and the sizes must fit together; else Error(usage).
+  /// Runs the whole network forward in inference mode: y [samples][outputs] for x [samples][inputs], row-major; they
+  /// must not overlap. The scalar must be the network's precision, and the sizes must fit together; else Error(usage).
   void run(std::span<const float> x, std::span<float> y);
   void run(std::span<const double> x, std::span<double> y);
 
