@@ -89,6 +89,13 @@ class Pictures(ProgramTest):
         for ours, theirs in zip(self.predict("f.npy")[0]["probabilities"], self.row(0)):
             self.assertAlmostEqual(ours, theirs, places=6)
 
+    def test_threads_and_backends_change_nothing(self):
+        answers = self.predict("x.npy")
+        for threads in (1, 2, 5):
+            self.assertEqual(self.predict("x.npy", "--threads", threads), answers)
+        self.assertEqual(self.predict("x.npy", "--threads", 3, "--backend", "naive"), answers)
+        self.refuse(2, "--threads", "predict", MODEL, "x.npy", "--threads", 0)
+
     def test_several_files(self):
         self.write("a.png", png(4, 4, self.pixels[:16]))
         self.write("b.png", png(4, 4, self.pixels[16:32]))
