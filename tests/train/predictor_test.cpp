@@ -9,6 +9,7 @@
 #include "lockstep/train/trainer.hpp"
 #include "tests/kernels/support.hpp"
 #include "tests/support/example_networks.hpp"
+#include "tests/train/allocations.hpp"
 
 namespace lockstep::test {
 namespace {
@@ -87,6 +88,26 @@ TYPED_TEST(Predicting, ASampleDoesNotDependOnItsNeighbours) {
     EXPECT_TRUE(identical(
         outputs(network, predictor, one),
         std::vector<T>(all.begin() + std::ptrdiff_t(s * each), all.begin() + std::ptrdiff_t((s + 1) * each))));
+  }
+}
+
+TEST(Predictor, LaterCallsAllocateNothing) {
+  const Network network = wide_network(Precision::float32);
+  const std::vector<float> x = random_vector<float>(40 * network.input().elements(), 8);
+  std::vector<float> y(std::size_t(40 * network.output().elements()));
+  for (const int threads : {1, 2}) {
+    Predictor predictor(network, {.threads = threads});
+    for (const std::int64_t samples : {1, 40}) {
+      const std::span some = std::span(x).first(std::size_t(samples * network.input().elements()));
+      const std::span there = std::span(y).first(std::size_t(samples * network.output().elements()));
+      predictor.run(some, there);
+      const std::int64_t before = allocations;
+      for (int i = 0; i < 10; ++i) predictor.run(some, there);
+#if defined(__SANITIZE_THREAD__)
+      if (threads > 1) continue;  // there a team is made of new threads for every call
+#endif
+      EXPECT_EQ(allocations, before) << threads << " threads, " << samples << " samples";
+    }
   }
 }
 
