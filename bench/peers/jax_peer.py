@@ -67,7 +67,7 @@ def optimizer_of(workload):
         update = lambda p, m, v: (p - rate * m / (jnp.sqrt(v) / root + 1e-8)).astype(p.dtype)  # noqa: E731
         return jax.tree.map(update, p, m, v), (m, v, t)
     zeros = lambda p: jax.tree.map(jnp.zeros_like, p)  # noqa: E731
-    return step, lambda p: (zeros(p), zeros(p), jnp.zeros((), jnp.float32))
+    return step, lambda p: (zeros(p), zeros(p), jnp.zeros((), workload.dtype))
 
 
 def image(workload):
@@ -155,6 +155,7 @@ def training(workload, variant):
 def main():
     workload = workloads.by_name(sys.argv[1], "quick" in sys.argv[4:])
     commands = image(workload) if sys.argv[1] == "image" else training(workload, sys.argv[2])
+    commands["exact_losses"] = lambda count: training(workloads.exact(workload, count), "jit")["losses"](count)
     print(json.dumps({"ready": f"jax {jax.__version__}"}), flush=True)
     for line in sys.stdin:
         command, *arguments = line.split()

@@ -46,6 +46,7 @@ def version(program):
 class Lockstep:
     def __init__(self, program, workload, backend, threads, folder):
         self.workload, self.folder = workload, pathlib.Path(folder)
+        self.made_of = (program, backend, threads)
         self.folder.mkdir(parents=True, exist_ok=True)
         for part, name in (("train", "data.npz"), ("test", "test.npz")):
             x, labels = workloads.load(workload, part)
@@ -77,6 +78,10 @@ class Lockstep:
                 result = self.train(f"data.limit={steps * self.workload.batch}", "train.epochs=1", *sets)
                 sums.append(result["train"]["loss"] * steps)
         return [b - a for a, b in zip(sums, sums[1:])]
+
+    def exact_losses(self, count):
+        program, backend, threads = self.made_of
+        return Lockstep(program, workloads.exact(self.workload, count), backend, threads, self.folder / "exact").losses(count)
 
     def run(self):
         result = self.train()

@@ -119,6 +119,7 @@ def main():
     torch.set_num_threads(threads)
     workload = workloads.by_name(name, "quick" in sys.argv[4:])
     commands = image(workload, variant) if name == "image" else training(workload, variant)
+    commands["exact_losses"] = lambda count: training(workloads.exact(workload, count), "eager")["losses"](count)
     print(json.dumps({"ready": f"torch {torch.__version__}"}), flush=True)
     for line in sys.stdin:
         command, *arguments = line.split()

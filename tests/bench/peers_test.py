@@ -65,6 +65,13 @@ class LockstepsPart(unittest.TestCase):
             for ours, right in zip(contender.losses(3), expected_losses(workload, 3), strict=True):
                 self.assertAlmostEqual(ours, right, places=5)
 
+    def test_in_float64_losses_are_exact(self):
+        contender = lockstep_peer.Lockstep(PROGRAM, SMALL, "simd", 1, self.folder / "narrow")
+        exact = workloads.exact(SMALL, 3)
+        self.assertEqual(exact.samples, 24)
+        for ours, right in zip(contender.exact_losses(3), expected_losses(exact, 3), strict=True):
+            self.assertAlmostEqual(ours, right, places=12)
+
     def test_a_run_reports_time_loss_and_accuracy(self):
         contender = lockstep_peer.Lockstep(PROGRAM, SMALL, "simd", 2, self.folder / "run")
         answer = contender.run()
