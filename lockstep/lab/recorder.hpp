@@ -13,17 +13,15 @@
 namespace lockstep {
 
 /// The sections that every training run has. Those of layers follow, a pair for each.
-enum FixedSection : std::int32_t {
-  kLoadSection,        // samples and targets gathered into a chunk
-  kLossSection,        // loss, its gradient and the scores
-  kReduceSection,      // the tree over slots
-  kUpdateSection,      // L2, clipping, optimiser step
-  kWaitSection,        // at barriers
-  kValidationSection,  // the validation set, forward
-  kShuffleSection,     // the order of an epoch
-  kReportSection,      // callbacks, hashes, files; by thread 0
-  kFixedSections
-};
+inline constexpr std::int32_t kLoadSection = 0;        // samples and targets gathered into a chunk
+inline constexpr std::int32_t kLossSection = 1;        // loss, its gradient and the scores
+inline constexpr std::int32_t kReduceSection = 2;      // the tree over slots
+inline constexpr std::int32_t kUpdateSection = 3;      // L2, clipping, optimiser step
+inline constexpr std::int32_t kWaitSection = 4;        // at barriers
+inline constexpr std::int32_t kValidationSection = 5;  // the validation set, forward
+inline constexpr std::int32_t kShuffleSection = 6;     // the order of an epoch
+inline constexpr std::int32_t kReportSection = 7;      // callbacks, hashes, files; by thread 0
+inline constexpr std::int32_t kFixedSections = 8;
 
 /// `layer` is the layer's position in the walk over all layers (LayerPlan::id).
 constexpr std::int32_t forward_section(std::uint32_t layer) {

@@ -136,6 +136,8 @@ std::unique_ptr<Layer<T>> make_residual(const LayerPlan& plan);
 }  // namespace lockstep
 
 // Every layer file ends with this: both scalars of its maker.
+// NOLINTBEGIN(bugprone-macro-parentheses): the name of a template takes none
 #define LOCKSTEP_INSTANTIATE_LAYER(maker)                                     \
   template std::unique_ptr<Layer<float>> maker<float>(const LayerPlan& plan); \
   template std::unique_ptr<Layer<double>> maker<double>(const LayerPlan& plan)
+// NOLINTEND(bugprone-macro-parentheses)

@@ -42,7 +42,7 @@ std::string hash_of_any_team(PromiseRun run, Backend backend) {
   const DataSplits data = promise_data(run);
   run.options.backend = backend;
   run.options.threads = 1;
-  const std::string expected = training_hash(run, *data.train, *data.test);
+  std::string expected = training_hash(run, *data.train, *data.test);
   if (backend == Backend::naive_o0) return expected;
   for (const int threads : {2, 3, 4, 7, 16}) {
     run.options.threads = threads;

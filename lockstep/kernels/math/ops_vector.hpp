@@ -15,7 +15,7 @@ namespace lockstep::math {
 
 template <class T, int lanes>
 struct VectorType {
-  typedef T type __attribute__((vector_size(sizeof(T) * lanes)));
+  using type __attribute__((vector_size(sizeof(T) * lanes))) = T;
 };
 /// `lanes` numbers of type T, aligned to their size, with lane-wise operators and indexing.
 template <class T, int lanes>

@@ -12,7 +12,7 @@ namespace lockstep::LOCKSTEP_SIMD {
 
 namespace {
 
-typedef std::uint64_t Wide __attribute__((vector_size(kVectorBytes)));
+using Wide __attribute__((vector_size(kVectorBytes))) = std::uint64_t;
 constexpr int kWideLanes = kVectorBytes / 8;
 
 LOCKSTEP_INLINE Wide wide(std::uint64_t value) {

@@ -7,15 +7,18 @@
 
 #define LOCKSTEP_INLINE_LAMBDA __attribute__((always_inline))
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
+// NOLINTBEGIN(bugprone-macro-parentheses): names of templates take none
 #define LOCKSTEP_SIMD_INSTANTIATE(kernel, Args)                    \
   template void kernel<float>(const Args<float>&, KernelContext&); \
   template void kernel<double>(const Args<double>&, KernelContext&);
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace lockstep::LOCKSTEP_SIMD {
 
 template <class T>
 void linear_forward(const LinearForward<T>&, KernelContext&);
-/// Lanes over outputs, for a few samples (linear_few.cpp): whole vectors of outputs from the first on; gives their number.
+/// Lanes over outputs, for a few samples (linear_few.cpp): whole vectors of outputs from the first on; gives their
+/// number.
 template <class T>
 std::int64_t linear_forward_few(const LinearForward<T>&);
 /// The same for all outputs, from transposed weights.

@@ -14,8 +14,8 @@ template <class T>
 struct Vec {
   static constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(T));
   using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  typedef T Native __attribute__((vector_size(kVectorBytes)));
-  typedef Word Bits __attribute__((vector_size(kVectorBytes)));
+  using Native __attribute__((vector_size(kVectorBytes))) = T;
+  using Bits __attribute__((vector_size(kVectorBytes))) = Word;
 
   Native v;
 };
