@@ -66,7 +66,7 @@ TEST(Toml, WhatTheParserStumblesOverNamesTheLine) {
 TEST(Toml, ADateOfEndlessUnderscoresIsRefused) {
   for (const int count : {99, 114, 115, 116, 117, 118, 200}) {
     const std::string underscores(static_cast<std::size_t>(count), '_');
-    for (const std::string date : {"1980-01-0" + underscores + "1", "1980-\"" + underscores + "\"-01"}) {
+    for (const std::string& date : {"1980-01-0" + underscores + "1", "1980-\"" + underscores + "\"-01"}) {
       EXPECT_EQ(message_of("a = 1\nb = " + date + " 10:00:00\n").substr(0, 9), "a.toml:2:") << count;
       EXPECT_EQ(message_of("a = 1\nb=[" + date + " 1").substr(0, 9), "a.toml:2:") << count;
     }
