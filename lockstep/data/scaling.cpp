@@ -76,7 +76,7 @@ void scale_tile(const Raw (*tile)[kRowTile], TileSize size, const Scaling& scali
 template <class Raw>
 struct Line {
   static constexpr std::int64_t kWidth = 16 / static_cast<std::int64_t>(sizeof(Raw));
-  typedef Raw Vector __attribute__((vector_size(16)));
+  using Vector __attribute__((vector_size(16))) = Raw;
 };
 
 /// The elements of the lower (kHalf 0) or upper (1) halves of two lines, in turns: a0 b0 a1 b1 ...

@@ -23,15 +23,15 @@ std::vector<LayerPlan> body_of(const Network& network, Loss loss);
 /// Throws Error(usage) when the data does not fit the network and the loss.
 void check_data(const Network& network, Loss loss, const Dataset& data);
 
-/// What the size of a chunk follows from: numbers per sample in the worker's memory, parameters, bytes of a number.
+/// What the size of a chunk follows from: numbers per sample (Sequence::activation_elements), parameters, bytes of a
+/// number.
 struct ChunkNeeds {
   std::int64_t activations, parameters;
   std::size_t scalar;
 };
 
-/// How many of a batch's slots go through the network together: a power of two, as many as keep the activations (of
-/// `elements` numbers per sample, Sequence::activation_elements) in cache, at least one. Any choice gives the same
-/// bits.
+/// How many of a batch's slots go through the network together: a power of two, as many as keep the activations in
+/// cache or below the size of the parameters, at least one. Any choice gives the same bits.
 std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, const ChunkNeeds& needs);
 
 /// The trainer behind its precision.
