@@ -17,7 +17,8 @@ TEST(Rows, SinglesAndRangesInTheirOrder) {
 }
 
 TEST(Rows, EverythingElseIsRefused) {
-  for (const char* text : {"", ",", "1,", "-1", "a", "1-", "1--2", "1-2-3", "1 2", "3-1", "10", "0-10", "99999999999999999999", "0x1"}) {
+  for (const char* text :
+       {"", ",", "1,", "-1", "a", "1-", "1--2", "1-2-3", "1 2", "3-1", "10", "0-10", "99999999999999999999", "0x1"}) {
     try {
       parse_rows(text, 10);
       ADD_FAILURE() << "accepted: " << text;

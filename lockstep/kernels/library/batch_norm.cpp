@@ -1,10 +1,10 @@
 // Batch normalisation by oneDNN, slot by slot. Its compiled kernels want channels in blocks of a vector: where the
 // channels fill such blocks, a slot is reordered into them and the result back (6.0 against 2.8 GFLOP/s for the
-// forward pass of [32,28,28] by 32 samples on one AVX2 core). Else the plain kernel takes it as it lies: the statistics of
-// a channel run over all its numbers, and these lie side by side, so [C][pixels][samples] is one sample of C channels
-// (nchw); only gaps between rows, and slots that are a part of a matrix, need a copy.
-// Backward of the library wants the variance where our contract keeps 1 / sqrt(var + eps): its square's reciprocal,
-// with an eps of 0, is the same number but for rounding.
+// forward pass of [32,28,28] by 32 samples on one AVX2 core). Else the plain kernel takes it as it lies: the statistics
+// of a channel run over all its numbers, and these lie side by side, so [C][pixels][samples] is one sample of C
+// channels (nchw); only gaps between rows, and slots that are a part of a matrix, need a copy. Backward of the library
+// wants the variance where our contract keeps 1 / sqrt(var + eps): its square's reciprocal, with an eps of 0, is the
+// same number but for rounding.
 
 #include "lockstep/kernels/batch_norm.hpp"
 
