@@ -60,7 +60,6 @@ format: ## format every C++ file
 
 tidy: ## run clang-tidy over the program, the library and the tests
 	@scripts/bootstrap test lint
-	@scripts/build release
 	@scripts/tidy
 
 install: ## install the library, its headers and the program under PREFIX=/usr/local

@@ -10,16 +10,16 @@ namespace lockstep {
 
 enum class ExitCode : int {
   done = 0,
-  bug = 1,          // a fault of ours
-  usage = 2,        // command line or configuration
-  data = 3,         // input data
-  checkpoint = 4,   // checkpoint or model file unusable
-  resources = 5,    // out of disk, memory or a limit
-  in_use = 6,       // run directory in use
-  peer_lost = 7,    // a rank is dead or hung
-  diverged = 8,     // NaN or Inf
-  integrity = 9,    // ranks disagree
-  preempted = 10,   // stopped by a signal, saved
+  bug = 1,         // a fault of ours
+  usage = 2,       // command line or configuration
+  data = 3,        // input data
+  checkpoint = 4,  // checkpoint or model file unusable
+  resources = 5,   // out of disk, memory or a limit
+  in_use = 6,      // run directory in use
+  peer_lost = 7,   // a rank is dead or hung
+  diverged = 8,    // NaN or Inf
+  integrity = 9,   // ranks disagree
+  preempted = 10,  // stopped by a signal, saved
 };
 
 class Error : public std::runtime_error {

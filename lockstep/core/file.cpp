@@ -73,9 +73,9 @@ class TemporaryFile {
     // Unique among the threads and processes that share the folder; a stale one of a killed process is stepped over.
     static std::atomic<unsigned> counter = 0;
     while (true) {
-      const std::string suffix = fmt::format(".{}.{}.tmp", ::getpid(), counter++);
       // A long name is shortened: with the suffix it must still be a legal name.
-      path_ = target_.parent_path() / ("." + target_.filename().string().substr(0, 200) + suffix);
+      const std::string name = target_.filename().string().substr(0, 200);
+      path_ = target_.parent_path() / fmt::format(".{}.{}.{}.tmp", name, ::getpid(), counter++);
       const int opened = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (opened >= 0) return opened;
       if (errno != EEXIST) {

@@ -8,22 +8,12 @@ namespace {
 
 constexpr std::size_t kBlock = 64;
 
-constexpr std::array<std::uint32_t, 64> kRound = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
 std::uint32_t load_big_endian(const std::byte* bytes) {
   return (std::to_integer<std::uint32_t>(bytes[0]) << 24) | (std::to_integer<std::uint32_t>(bytes[1]) << 16) |
          (std::to_integer<std::uint32_t>(bytes[2]) << 8) | std::to_integer<std::uint32_t>(bytes[3]);
 }
 
-void compress(std::array<std::uint32_t, 8>& state, const std::byte* block) {
+void compress(Sha256State& state, const std::byte* block) {
   std::array<std::uint32_t, 64> w;
   for (std::size_t i = 0; i < 16; ++i) w[i] = load_big_endian(block + 4 * i);
   for (std::size_t i = 16; i < 64; ++i) {
@@ -34,7 +24,7 @@ void compress(std::array<std::uint32_t, 8>& state, const std::byte* block) {
   auto [a, b, c, d, e, f, g, h] = state;
   for (std::size_t i = 0; i < 64; ++i) {
     const std::uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const std::uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
+    const std::uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kSha256Rounds[i] + w[i];
     const std::uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
     const std::uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
     h = g;
@@ -46,11 +36,23 @@ void compress(std::array<std::uint32_t, 8>& state, const std::byte* block) {
     b = a;
     a = t1 + t2;
   }
-  const std::array<std::uint32_t, 8> delta = {a, b, c, d, e, f, g, h};
+  const Sha256State delta = {a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < 8; ++i) state[i] += delta[i];
 }
 
+void compress_blocks(Sha256State& state, const std::byte* bytes, std::size_t blocks) {
+  static const Sha256Blocks fastest = [] {
+    const Sha256Blocks hardware = sha256_blocks_hardware();
+    return hardware != nullptr ? hardware : sha256_blocks_portable;
+  }();
+  fastest(state, bytes, blocks);
+}
+
 }  // namespace
+
+void sha256_blocks_portable(Sha256State& state, const std::byte* bytes, std::size_t blocks) {
+  for (; blocks > 0; --blocks, bytes += kBlock) compress(state, bytes);
+}
 
 void Sha256::update(std::span<const std::byte> bytes) {
   const std::size_t held = static_cast<std::size_t>(length_ % kBlock);
@@ -60,9 +62,11 @@ void Sha256::update(std::span<const std::byte> bytes) {
     std::copy_n(bytes.begin(), taken, pending_.begin() + static_cast<std::ptrdiff_t>(held));
     bytes = bytes.subspan(taken);
     if (held + taken < kBlock) return;
-    compress(state_, pending_.data());
+    compress_blocks(state_, pending_.data(), 1);
   }
-  for (; bytes.size() >= kBlock; bytes = bytes.subspan(kBlock)) compress(state_, bytes.data());
+  const std::size_t blocks = bytes.size() / kBlock;
+  compress_blocks(state_, bytes.data(), blocks);
+  bytes = bytes.subspan(blocks * kBlock);
   std::copy(bytes.begin(), bytes.end(), pending_.begin());
 }
 

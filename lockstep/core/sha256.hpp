@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "lockstep/core/sha256_blocks.hpp"
+
 namespace lockstep {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
@@ -19,12 +21,12 @@ class Sha256 {
   Sha256Digest finish();
 
  private:
-  std::array<std::uint32_t, 8> state_ = kInitial;
+  Sha256State state_ = kInitial;
   std::array<std::byte, 64> pending_{};  // the start of a block not yet complete
   std::uint64_t length_ = 0;             // bytes fed so far; length_ % 64 of them are pending
 
-  static constexpr std::array<std::uint32_t, 8> kInitial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                                            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  static constexpr Sha256State kInitial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 };
 
 /// Two lower-case hexadecimal digits per byte.

@@ -14,8 +14,8 @@
 namespace lockstep {
 
 /// Training. Besides y it gives, per slot and channel, mean and inv_std (for backward; [slots, channels]), and two
-/// sums over the slot tree for the running averages: sum_mean = sum of n * mean, sum_var = sum of n * (var * (n / (n-1))),
-/// with 0 for a slot of n < 2 in sum_var and for an empty slot in both.
+/// sums over the slot tree for the running averages: sum_mean = sum of n * mean, sum_var = sum of n * (var * (n /
+/// (n-1))), with 0 for a slot of n < 2 in sum_var and for an empty slot in both.
 template <class T>
 struct BatchNormForward {
   std::int64_t channels, pixels;
@@ -31,7 +31,8 @@ struct BatchNormForward {
 /// Per slot, with sums ordered as above: p = sum of dy, q = inv_std * (sum of dy * (x - mean)).
 ///   dbeta = p and dgamma = q, each summed over the slot tree
 ///   dx = scale * (dy - (p + h q) / n), h = (x - mean) * inv_std, scale = gamma * inv_std; evaluated as
-///        fma(scale, dy, fma(slope, x - mean, shift)), slope = -(scale * inv_std) * (q * (1/n)), shift = -scale * (p * (1/n))
+///        fma(scale, dy, fma(slope, x - mean, shift)), slope = -(scale * inv_std) * (q * (1/n)), shift = -scale * (p *
+///        (1/n))
 /// dx may be dy itself.
 template <class T>
 struct BatchNormBackward {

@@ -2,7 +2,8 @@
 // Two-dimensional convolution (cross-correlation, as in every deep-learning library), any channels, kernel, stride,
 // padding, dilation, groups.
 //   y[oc,oy,ox,s] = b[oc] + sum over ic, ky, kx of
-//                   w[oc,ic,ky,kx] * x[first(oc)+ic, oy*stride_h + ky*dilation_h - pad_h, ox*stride_w + kx*dilation_w - pad_w, s]
+//                   w[oc,ic,ky,kx] * x[first(oc)+ic, iy, ix, s]
+//     with iy = oy*stride_h + ky*dilation_h - pad_h, ix = ox*stride_w + kx*dilation_w - pad_w
 //   x [in_channels*in_height*in_width, samples]   w [out_channels, in_channels/groups, kernel_h, kernel_w]
 //   b [out_channels] or null                      y [out_channels*out_height*out_width, samples]
 // where first(oc) is the first input channel of oc's group. Taps that fall into the padding are skipped, not

@@ -13,7 +13,7 @@ namespace lockstep {
 
 template <class T>
 struct DropoutApply {
-  RandomKey key;                            // its sample field is replaced by each column's id
+  RandomKey key;                             // its sample field is replaced by each column's id
   std::span<const std::int64_t> sample_ids;  // one per column
   double p;
   ConstMatrix<T> x;

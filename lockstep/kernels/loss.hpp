@@ -20,8 +20,8 @@ namespace lockstep {
 
 enum class Loss { cross_entropy, binary_cross_entropy, squared_error };
 
-/// "cross-entropy", "binary-cross-entropy", "squared-error": what configurations and model files call them, in the order
-/// of Loss.
+/// "cross-entropy", "binary-cross-entropy", "squared-error": what configurations and model files call them, in the
+/// order of Loss.
 const std::vector<std::string>& loss_names();
 
 /// The targets of a chunk: class labels, or a matrix of real values [outputs, samples] where `labels` is null.

@@ -1,6 +1,6 @@
 #pragma once
-// Optimiser steps over a range of the flat parameter vector: element-wise, so any split into ranges gives the same bits.
-// w, g and the state (v, m) have `count` elements. Coefficients are rounded to T before use.
+// Optimiser steps over a range of the flat parameter vector: element-wise, so any split into ranges gives the same
+// bits. w, g and the state (v, m) have `count` elements. Coefficients are rounded to T before use.
 
 #include <cstdint>
 
@@ -36,7 +36,8 @@ struct SgdStep {
   T *w, *v;
 };
 
-/// Adam and AdamW. Decoupled decay first (AdamW): w = w * (1 - lr*decay), where `decay_factor` is that factor (1: none).
+/// Adam and AdamW. Decoupled decay first (AdamW): w = w * (1 - lr*decay), where `decay_factor` is that factor (1:
+/// none).
 ///   m = fma(1 - beta1, g, beta1 * m)    v = fma((1 - beta2) * g, g, beta2 * v)
 ///   w = fma(-rate, m / fma(sqrt(v), inv_root2, eps), w),  rate = lr / (1 - beta1^t), inv_root2 = 1 / sqrt(1 - beta2^t)
 template <class T>

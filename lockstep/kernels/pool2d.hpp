@@ -15,7 +15,9 @@ struct Pool2dGeometry {
   std::int64_t stride_h = 1, stride_w = 1;
   std::int64_t pad_h = 0, pad_w = 0;  // at most half the window, so that no window lies in the padding alone
 
-  LOCKSTEP_INLINE constexpr std::int64_t out_height() const { return (in_height + 2 * pad_h - window_h) / stride_h + 1; }
+  LOCKSTEP_INLINE constexpr std::int64_t out_height() const {
+    return (in_height + 2 * pad_h - window_h) / stride_h + 1;
+  }
   LOCKSTEP_INLINE constexpr std::int64_t out_width() const { return (in_width + 2 * pad_w - window_w) / stride_w + 1; }
 };
 

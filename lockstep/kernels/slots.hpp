@@ -46,7 +46,7 @@ auto slot_tree(const Leaf& leaf, std::int64_t first, std::int64_t count) -> decl
   return left + right;
 }
 
-/// The aligned binary tree over any number of numbers: the left branch takes the largest power of two below their count.
+/// The aligned binary tree over any number of numbers: the left branch takes the largest power of two below the count.
 double block_tree(std::span<const double> leaves);
 
 /// The fixed tree over the 16 lanes: lane l += lane l + 8, then + 4, + 2, + 1.

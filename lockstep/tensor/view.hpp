@@ -23,9 +23,7 @@ struct MatrixView {
   LOCKSTEP_INLINE MatrixView rows_from(std::int64_t first, std::int64_t count) const {
     return {data + first * stride, count, cols, stride};
   }
-  LOCKSTEP_INLINE operator MatrixView<const T>() const
-    requires(!std::is_const_v<T>)
-  {
+  LOCKSTEP_INLINE operator MatrixView<const T>() const requires(!std::is_const_v<T>) {
     return {data, rows, cols, stride};
   }
 };

@@ -46,6 +46,21 @@ TEST(Sha256, EveryPaddingLength) {
   EXPECT_EQ(to_hex(all.finish()), "87aca1c44bc7ba8897768170211f0a02063de70801131ff86c7edb9ce32c6a50");
 }
 
+// The tests above run whichever this processor prefers.
+TEST(Sha256, HardwareAndPlainCodeAgree) {
+  const Sha256Blocks hardware = sha256_blocks_hardware();
+  if (hardware == nullptr) GTEST_SKIP() << "this processor has no SHA instructions";
+  std::string bytes;
+  for (int i = 0; i < 64 * 5 + 3; ++i) bytes += static_cast<char>(i * i * 31 + i);
+  for (const std::size_t blocks : {0U, 1U, 2U, 5U}) {
+    Sha256State by_hardware = {1, 2, 3, 4, 0xfffffff5, 6, 0x80000007, 8}, by_code = by_hardware;
+    const std::byte* const odd = std::as_bytes(std::span(bytes)).data() + 3;
+    hardware(by_hardware, odd, blocks);
+    sha256_blocks_portable(by_code, odd, blocks);
+    EXPECT_EQ(by_hardware, by_code) << blocks << " blocks";
+  }
+}
+
 TEST(Sha256, FinishStartsANewMessage) {
   const std::string_view text = "abc";
   Sha256 hash;

@@ -22,10 +22,12 @@ namespace simd_avx2 {
 template <class T>
 void fill_table(KernelTable<T>& table);
 }
+#if defined(LOCKSTEP_AVX512)
 namespace simd_avx512 {
 template <class T>
 void fill_table(KernelTable<T>& table);
 }
+#endif
 #elif defined(__aarch64__)
 namespace simd_neon {
 template <class T>
@@ -57,7 +59,9 @@ std::vector<Isa> supported_isas() {
   const CpuFeatures cpu = cpu_features();
   std::vector<Isa> isas = {Isa::baseline};
   if (cpu.avx2) isas.push_back(Isa::avx2);
+#if defined(LOCKSTEP_AVX512)
   if (cpu.avx512) isas.push_back(Isa::avx512);
+#endif
   return isas;
 #elif defined(__aarch64__)
   return {Isa::neon};
@@ -85,12 +89,11 @@ template <class T>
 KernelTable<T> make_simd_table([[maybe_unused]] Isa isa) {
   KernelTable<T> table = make_naive_table<T>();
 #if defined(__x86_64__)
-  if (isa == Isa::avx512)
-    simd_avx512::fill_table(table);
-  else if (isa == Isa::avx2)
-    simd_avx2::fill_table(table);
-  else
-    simd_baseline::fill_table(table);
+  if (isa == Isa::baseline) simd_baseline::fill_table(table);
+  if (isa == Isa::avx2) simd_avx2::fill_table(table);
+#if defined(LOCKSTEP_AVX512)
+  if (isa == Isa::avx512) simd_avx512::fill_table(table);
+#endif
 #elif defined(__aarch64__)
   simd_neon::fill_table(table);
 #else
