@@ -194,6 +194,11 @@ void Engine<T>::begin_epoch(const Dataset& data) {
                                                    .shuffle = options_.shuffle,
                                                    .seed = options_.seed,
                                                    .epoch = epoch_});
+  if (batch_ > batches_->count())
+    throw Error(ExitCode::checkpoint, fmt::format("training stands after batch {} of an epoch that has {}: the state "
+                                                  "belongs to other data",
+                                                  batch_, batches_->count()));
+  if (batch_ > 0) return;  // goes on in the middle: the sums are there
   report_ = {.epoch = epoch_ + 1};
   epoch_loss_ = 0;
   if (data.classes() > 0) report_.train.correct = 0;
@@ -208,6 +213,7 @@ void Engine<T>::account(const Batch& batch, const Dataset& data, const FitOption
     throw Error(ExitCode::diverged, fmt::format("training diverged: the loss is {} at epoch {}, step {}; lower "
                                                 "train.optimizer.lr or set train.clip_norm",
                                                 batch_scores_.loss, epoch_ + 1, done));
+  batch_ = done;
   epoch_loss_ += batch_scores_.loss;
   report_.train.samples += static_cast<std::int64_t>(batch.ids.size());
   report_.train.loss = epoch_loss_ / double(report_.train.samples);
@@ -216,7 +222,7 @@ void Engine<T>::account(const Batch& batch, const Dataset& data, const FitOption
     ++profile_->steps;
     profile_->samples += static_cast<std::int64_t>(batch.ids.size());
   }
-  if (data.classes() > 0) *report_.train.correct += batch_scores_.correct;
+  if (data.classes() > 0) report_.train.correct = report_.train.correct.value_or(0) + batch_scores_.correct;
   if (fit_options.on_step)
     fit_options.on_step({.epoch = epoch_ + 1,
                          .epochs = total_epochs,
@@ -230,6 +236,7 @@ template <class T>
 void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds) {
   steps_ += batches_->count();
   ++epoch_;
+  batch_ = 0;
   report_.steps = steps_;
   report_.penalty = penalty();
   report_.weight_hash = weight_hash(network_.values());
@@ -255,7 +262,7 @@ void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOp
   }
   member.barrier.wait();
   close(member, kWaitSection);
-  for (std::int64_t b = 0; b < batches_->count(); ++b) {
+  for (std::int64_t b = batch_; b < batches_->count(); ++b) {
     const std::int64_t step = steps_ + b;
     const Batch batch{data, batches_->ids(b), step, rate_at(step, total_epochs * batches_->count())};
     train_batch(member, batch);
@@ -301,6 +308,53 @@ std::vector<EpochReport> Engine<T>::fit(const Dataset& data, const FitOptions& f
       profile_->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
   });
   return std::move(reports_);
+}
+
+// Nobody writes what this reads while a callback of member 0 runs. Weights and optimiser state are written between the
+// two barriers of a step: during on_step the others run the slots of the next step and wait at its first barrier, which
+// needs member 0; during on_epoch they wait at the end of the epoch. The rest is written by member 0 alone.
+template <class T>
+TrainingState Engine<T>::state() const {
+  TrainingState state{.epoch = epoch_, .batch = batch_, .steps = steps_ + batch_};
+  if (batch_ > 0) {
+    state.loss_sum = epoch_loss_;
+    state.samples = report_.train.samples;
+    state.correct = report_.train.correct;
+    state.rate = report_.rate;
+  }
+  state.parameters = network_.values();
+  state.first = update_.first();
+  state.second = update_.second();
+  return state;
+}
+
+template <class T>
+void Engine<T>::restore(const TrainingState& state) {
+  const auto require = [](const ParameterValues& values, std::int64_t size, const char* what) {
+    const auto* own = std::get_if<AlignedBuffer<T>>(&values);
+    if (own != nullptr && own->size() == size) return *own;
+    const std::int64_t given = std::visit([](const auto& buffer) { return buffer.size(); }, values);
+    throw Error(ExitCode::checkpoint,
+                fmt::format("the {} are {} numbers of {} bytes, {} of {} bytes are needed: the state belongs to "
+                            "another network or optimizer",
+                            what, given, own != nullptr ? sizeof(T) : 12 - sizeof(T), size, sizeof(T)));
+  };
+  if (state.epoch < 0 || state.batch < 0 || state.steps < state.batch || state.samples < 0)
+    throw Error(ExitCode::checkpoint, fmt::format("epoch {}, batch {}, step {} is no place in a training", state.epoch,
+                                                  state.batch, state.steps));
+  AlignedBuffer<T> parameters = require(state.parameters, network_.parameter_count(), "parameters");
+  AlignedBuffer<T> first = require(state.first, update_.first().size(), "optimizer's first vector");
+  AlignedBuffer<T> second = require(state.second, update_.second().size(), "optimizer's second vector");
+  network_.values() = std::move(parameters);
+  update_.set_state(std::move(first), std::move(second));
+  epoch_ = state.epoch;
+  batch_ = state.batch;
+  steps_ = state.steps - state.batch;
+  epoch_loss_ = state.loss_sum;
+  report_ = {.epoch = epoch_ + 1, .rate = state.rate};
+  report_.train = {.samples = state.samples,
+                   .loss = state.samples > 0 ? state.loss_sum / double(state.samples) : 0,
+                   .correct = state.correct};
 }
 
 template <class T>

@@ -44,6 +44,8 @@ class TrainingEngine {
   virtual Scores evaluate(const Dataset& data) = 0;
   virtual double penalty() = 0;
   virtual const TrainOptions& options() const = 0;
+  virtual TrainingState state() const = 0;
+  virtual void restore(const TrainingState& state) = 0;
 };
 
 template <class T>
@@ -57,6 +59,8 @@ class Engine final : public TrainingEngine {
   Scores evaluate(const Dataset& data) override;
   double penalty() override;
   const TrainOptions& options() const override { return options_; }
+  TrainingState state() const override;
+  void restore(const TrainingState& state) override;
 
  private:
   /// What one member of the team owns.
@@ -113,7 +117,8 @@ class Engine final : public TrainingEngine {
   Update<T> update_;
   std::vector<std::unique_ptr<Seat>> seats_;
   std::int64_t slots_ = 0, slots_per_chunk_ = 1;
-  std::int64_t epoch_ = 0, steps_ = 0;  // done
+  std::int64_t epoch_ = 0, steps_ = 0;  // epochs done, and the steps in them
+  std::int64_t batch_ = 0;              // batches done of the present epoch; report_ and epoch_loss_ are their sums
   Profile* profile_ = nullptr;          // of the present fit
 
   // Shared by the team: each entry has one writer between two barriers.

@@ -91,5 +91,7 @@ std::vector<double> Trainer::gradient(const Dataset& data, std::span<const std::
 Scores Trainer::evaluate(const Dataset& data) const { return engine_->evaluate(data); }
 double Trainer::penalty() const { return engine_->penalty(); }
 const TrainOptions& Trainer::options() const { return engine_->options(); }
+TrainingState Trainer::state() const { return engine_->state(); }
+void Trainer::restore(const TrainingState& state) { engine_->restore(state); }
 
 }  // namespace lockstep

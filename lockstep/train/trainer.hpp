@@ -79,11 +79,30 @@ struct StepReport {
 };
 
 struct FitOptions {
-  std::int64_t epochs = 1;  // more; a second fit goes on where the first one ended
+  /// More epochs; a second fit goes on where the first one ended. Where training stands in the middle of an epoch
+  /// (restore, or a callback that threw), the rest of it counts as the first.
+  std::int64_t epochs = 1;
   const Dataset* validation = nullptr;
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
   Profile* profile = nullptr;  // filled with this fit's spans; null: none are taken
+};
+
+/// Everything that the next step depends on, besides network, options and data: independent of threads and backend.
+struct TrainingState {
+  std::int64_t epoch = 0;  // epochs done
+  std::int64_t batch = 0;  // batches done of the present one; all of them: its validation is still to come
+  std::int64_t steps = 0;  // done since the beginning of training
+
+  // Sums over the batches done of the present epoch.
+  double loss_sum = 0;
+  std::int64_t samples = 0;
+  std::optional<std::int64_t> correct{};  // nothing when the targets are real numbers, or no batch is done
+  double rate = 0;                        // of the last step
+
+  // In the network's precision. `first` and `second` are the optimiser's vectors over the trainable parameters, empty
+  // where it has none.
+  ParameterValues parameters{}, first{}, second{};
 };
 
 class TrainingEngine;
@@ -112,6 +131,13 @@ class Trainer {
   double penalty() const;
 
   const TrainOptions& options() const;
+
+  /// A copy of where training stands: callable outside fit, and within it from on_step and on_epoch.
+  TrainingState state() const;
+
+  /// Goes on from there, weights included: fit then gives the reports, and ends with the bits, of a trainer that was
+  /// never stopped. Error(checkpoint) when the state belongs to another network or optimiser; nothing is changed then.
+  void restore(const TrainingState& state);
 
  private:
   std::unique_ptr<TrainingEngine> engine_;

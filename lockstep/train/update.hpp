@@ -27,6 +27,15 @@ class Update {
   void step(double rate, std::int64_t step, T* parameters, const T* gradient, std::int64_t first, std::int64_t last,
             const KernelTable<T>& kernels, KernelContext& context);
 
+  /// The state vectors; empty where the optimiser has none.
+  const AlignedBuffer<T>& first() const { return first_; }
+  const AlignedBuffer<T>& second() const { return second_; }
+  /// Both must have the sizes of the present ones.
+  void set_state(AlignedBuffer<T> first, AlignedBuffer<T> second) {
+    first_ = std::move(first);
+    second_ = std::move(second);
+  }
+
  private:
   /// Coefficients of one step.
   struct Coefficients {
