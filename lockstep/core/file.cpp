@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kTemporaryEnding = ".tmp";
+
 /// Closes what it holds; a file descriptor of ours never outlives an error.
 class Descriptor {
  public:
@@ -75,7 +77,7 @@ class TemporaryFile {
     while (true) {
       // A long name is shortened: with the suffix it must still be a legal name.
       const std::string name = target_.filename().string().substr(0, 200);
-      path_ = target_.parent_path() / fmt::format(".{}.{}.{}.tmp", name, ::getpid(), counter++);
+      path_ = target_.parent_path() / fmt::format(".{}.{}.{}{}", name, ::getpid(), counter++, kTemporaryEnding);
       const int opened = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (opened >= 0) return opened;
       if (errno != EEXIST) {
@@ -147,6 +149,19 @@ void write_file_atomically(const fs::path& path, std::span<const std::byte> byte
 
 void write_file_atomically(const fs::path& path, std::string_view text) {
   write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+std::optional<std::string> temporary_target(std::string_view name) {
+  if (!name.starts_with('.') || !name.ends_with(kTemporaryEnding)) return std::nullopt;
+  name.remove_prefix(1);
+  name.remove_suffix(kTemporaryEnding.size());
+  for (int number = 0; number < 2; ++number) {                    // the counter, then the process
+    const auto digits = name.find_last_not_of("0123456789") + 1;  // npos + 1 == 0: nothing else
+    if (digits == 0 || digits == name.size() || name[digits - 1] != '.') return std::nullopt;
+    name = name.substr(0, digits - 1);
+  }
+  if (name.empty()) return std::nullopt;
+  return std::string(name);
 }
 
 }  // namespace lockstep

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,5 +25,9 @@ std::vector<std::byte> read_file(const std::filesystem::path& path, std::int64_t
 /// no space, no permission, no such folder, or a path that is not a regular file.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+/// The file that write_file_atomically was writing when its process was killed, from the name of the temporary file it
+/// left behind: "a.txt" for ".a.txt.123.0.tmp". Nothing for any other name.
+std::optional<std::string> temporary_target(std::string_view name);
 
 }  // namespace lockstep

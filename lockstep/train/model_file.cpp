@@ -66,13 +66,23 @@ auto as_checkpoint(const std::string& prefix, const Step& step) {
 
 }  // namespace
 
+std::map<std::string, std::string> model_metadata(const Network& network, const ModelInfo& info,
+                                                  const std::string& hash) {
+  std::map<std::string, std::string> metadata = info_to_metadata(info);
+  metadata[kVersionKey] = version();
+  metadata[kNumericsKey] = std::to_string(kNumericsVersion);
+  metadata[kModelKey] = network_to_json(network);
+  metadata[kHashKey] = hash;
+  return metadata;
+}
+
+Model model_of(const Safetensors& contents) {
+  return as_checkpoint("", [&] { return build_model(contents); });
+}
+
 std::vector<std::byte> write_model(const Network& network, const ModelInfo& info) {
-  Safetensors contents{.metadata = info_to_metadata(info), .tensors = named_weights(network)};
-  contents.metadata[kVersionKey] = version();
-  contents.metadata[kNumericsKey] = std::to_string(kNumericsVersion);
-  contents.metadata[kModelKey] = network_to_json(network);
-  contents.metadata[kHashKey] = weight_hash(network.values());
-  return write_safetensors(contents);
+  return write_safetensors(
+      {.metadata = model_metadata(network, info, weight_hash(network.values())), .tensors = named_weights(network)});
 }
 
 void save_model(const std::filesystem::path& path, const Network& network, const ModelInfo& info) {

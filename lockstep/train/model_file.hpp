@@ -11,11 +11,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lockstep/data/safetensors.hpp"
 #include "lockstep/nn/network.hpp"
 #include "lockstep/train/model_info.hpp"
 #include "lockstep/train/weights.hpp"
@@ -33,8 +35,14 @@ std::vector<std::byte> write_model(const Network& network, const ModelInfo& info
 /// Written atomically: an older model under this name stays whole until the new one is.
 void save_model(const std::filesystem::path& path, const Network& network, const ModelInfo& info = {});
 
-/// Error(checkpoint), "<path>: ...", when the file is missing or damaged, is not a model, or its weights do not have
-/// the hash it names.
+/// The metadata of a model file, for weights of this hash.
+std::map<std::string, std::string> model_metadata(const Network& network, const ModelInfo& info,
+                                                  const std::string& hash);
+/// The model in the contents of a file; Error(checkpoint) as parse_model, without the name.
+Model model_of(const Safetensors& contents);
+
+/// A checkpoint (checkpoint.hpp) is a model too. Error(checkpoint), "<path>: ...", when the file is missing or damaged,
+/// is not a model, or its weights do not have the hash it names.
 Model parse_model(std::span<const std::byte> bytes, std::string_view name);
 Model load_model(const std::filesystem::path& path);
 

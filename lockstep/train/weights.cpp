@@ -28,7 +28,11 @@ bool has_shape(const Array& array, const Shape& shape) {
   return std::equal(array.dims.begin(), array.dims.end(), extents.begin(), extents.end());
 }
 
-bool is_step_count(const std::string& name) { return name.ends_with(".num_batches_tracked"); }
+/// What files of weights hold besides them: step counts of PyTorch, and the rest of a checkpoint. No parameter of ours
+/// has such a name: they begin with the number of a layer.
+bool is_bookkeeping(const std::string& name) {
+  return name.ends_with(".num_batches_tracked") || name.starts_with("optimizer.") || name.starts_with("checkpoint.");
+}
 
 /// The first few names of the file: enough to see what it is.
 std::string contents(std::span<const NamedArray> arrays) {
@@ -56,7 +60,7 @@ void check_match(const Network& network, std::span<const NamedArray> arrays,
   for (const NamedArray& entry : arrays) {
     const bool known =
         std::ranges::any_of(network.parameters(), [&](const auto& info) { return info.name == entry.name; });
-    if (!known && !is_step_count(entry.name))
+    if (!known && !is_bookkeeping(entry.name))
       refuse(file, fmt::format("{} {} has no place in the network", printable(entry.name), shape_of(entry.array)));
   }
 }
@@ -71,19 +75,23 @@ void copy_values(const Array& array, T* out) {
 
 }  // namespace
 
-std::vector<NamedArray> named_weights(const Network& network) {
+std::vector<NamedArray> named_weights(std::span<const ParameterInfo> parameters, const ParameterValues& values) {
   std::vector<NamedArray> arrays;
   std::visit(
-      [&](const auto& values) {
-        for (const ParameterInfo& info : network.parameters()) {
+      [&](const auto& buffer) {
+        for (const ParameterInfo& info : parameters) {
           const auto extents = info.shape.extents();
           const auto slice =
-              values.span().subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.elements()));
+              buffer.span().subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.elements()));
           arrays.push_back({info.name, array_from({extents.begin(), extents.end()}, slice)});
         }
       },
-      network.values());
+      values);
   return arrays;
+}
+
+std::vector<NamedArray> named_weights(const Network& network) {
+  return named_weights(network.parameters(), network.values());
 }
 
 void set_weights(Network& network, std::span<const NamedArray> arrays, std::string_view name) {

@@ -15,8 +15,12 @@ namespace lockstep {
 /// the names and shapes of torch.nn.Sequential ("0.weight" [out,in] or [out,in/groups,height,width], "0.bias" [out]).
 std::vector<NamedArray> named_weights(const Network& network);
 
+/// The same for a vector of parameters that is not, or no longer, the network's own.
+std::vector<NamedArray> named_weights(std::span<const ParameterInfo> parameters, const ParameterValues& values);
+
 /// Sets every parameter. Names and shapes must be those of the network, all of them and no others, save the step
-/// counts that PyTorch keeps ("1.num_batches_tracked"); elements are float32 or float64 and are converted to the
+/// counts that PyTorch keeps ("1.num_batches_tracked") and what a checkpoint holds besides the weights ("optimizer.*",
+/// "checkpoint.*"); elements are float32 or float64 and are converted to the
 /// network's precision. Error(data), beginning with `name`, says what the first mismatch is, with both shapes; the
 /// network is then unchanged.
 void set_weights(Network& network, std::span<const NamedArray> arrays, std::string_view name);

@@ -149,6 +149,29 @@ TEST(WriteFileAtomically, IsNeverSeenHalfWritten) {
   EXPECT_EQ(torn, 0);
 }
 
+TEST(TemporaryTarget, KnowsItsOwnNamesOnly) {
+  EXPECT_EQ(temporary_target(".a.txt.123.0.tmp"), "a.txt");
+  EXPECT_EQ(temporary_target(".7.8.9.tmp"), "7");
+  for (const char* name : {"", ".", ".tmp", "a.txt.123.0.tmp", ".a.txt.123.0", ".a.txt.123.tmp", ".a..0.tmp",
+                           ".a.1..tmp", ".1.2.tmp", "..1.2.tmp", ".a.1.b.tmp", ".a1.2.tmp"})
+    EXPECT_EQ(temporary_target(name), std::nullopt) << name;
+}
+
+// What a kill leaves behind has a name that is recognised: seen while the file is being written.
+TEST(TemporaryTarget, KnowsWhatIsBeingWritten) {
+  const TemporaryFolder folder;
+  const auto write_and_be_killed = [&] {
+    const ::rlimit limit{1000, 1000};
+    std::signal(SIGXFSZ, SIG_DFL);  // ends the process in the middle of the write
+    if (::setrlimit(RLIMIT_FSIZE, &limit) == 0) write_file_atomically(folder / "model.bin", std::string(5000, 'x'));
+  };
+  EXPECT_EXIT(write_and_be_killed(), testing::KilledBySignal(SIGXFSZ), "");
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    if (const auto target = temporary_target(entry.path().filename().string())) left.push_back(*target);
+  EXPECT_EQ(left, std::vector<std::string>{"model.bin"});
+}
+
 TEST(ReadFile, RefusesWhatItCannotRead) {
   const TemporaryFolder folder;
   write_file_atomically(folder / "ten", "0123456789");
