@@ -1,9 +1,10 @@
 #pragma once
-// A run as the user describes it: a TOML file with the sections [data], [model] and [train], and the changes that
-// --set makes to it. What it holds determines the trained weights; what does not change them (backend, output
-// folder) is an option of the command line instead.
+// A run as the user describes it: a TOML file with the sections [data], [model], [train] and [checkpoint], and the
+// changes that --set makes to it. The first three determine the trained weights; what does not change them (backend,
+// output folder) is an option of the command line instead, save how often the run is saved.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,12 +23,19 @@ struct ModelConfig {
   std::string init_file{};  // not empty: the weights come from here (.safetensors, .npz or .mat) instead of `init`
 };
 
+/// When a run is saved on its way; at its end and at a signal it always is.
+struct CheckpointConfig {
+  std::int64_t every_steps = 0;  // 0: steps do not count
+  double every_minutes = 1;      // 0: time does not count
+};
+
 struct RunConfig {
   std::string name{};  // of the file, for messages: "examples/moons.toml"
   DataConfig data{};
   ModelConfig model{};
   TrainOptions train{};  // train.seed also draws the initial weights; train.backend is not part of the file
   std::int64_t epochs = 1;
+  CheckpointConfig checkpoint{};
 };
 
 /// Parses a configuration, then applies `overrides` ("section.key=value"). Every fault is Error(usage), one line:
@@ -44,6 +52,14 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
 
 /// The configuration with every default written out, as TOML. Parses back to the same configuration: the same run.
 std::string resolved_toml(const RunConfig& config);
+
+/// The first value in which two resolved configurations describe different trainings: [checkpoint] may differ, and the
+/// second may have more train.epochs, unless its schedule depends on their number (cosine).
+struct ConfigDifference {
+  std::string key;            // "train.optimizer.lr"
+  std::string first, second;  // as TOML; "nothing" where the key is absent
+};
+std::optional<ConfigDifference> find_difference(std::string_view first_toml, std::string_view second_toml);
 
 /// The network of the configuration with its initial weights (or those of model.init_file). Error(usage) names the
 /// layer that does not fit.

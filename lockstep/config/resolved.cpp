@@ -171,6 +171,12 @@ void write_train(const RunConfig& config, Writer& out) {
   out.put("seed", train.seed);
 }
 
+void write_checkpoint(const CheckpointConfig& checkpoint, Writer& out) {
+  out.section("checkpoint");
+  out.put("every_steps", checkpoint.every_steps);
+  out.put("every_minutes", checkpoint.every_minutes);
+}
+
 }  // namespace
 
 std::string init_toml(const Init& init) {
@@ -199,6 +205,7 @@ std::string resolved_toml(const RunConfig& config) {
   write_data(config.data, out);
   write_model(config.model, out);
   write_train(config, out);
+  write_checkpoint(config.checkpoint, out);
   return out.take();
 }
 

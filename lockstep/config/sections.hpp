@@ -1,5 +1,5 @@
 #pragma once
-// The three sections of a configuration: internal to this folder.
+// The sections of a configuration: internal to this folder.
 
 #include <span>
 #include <string>
@@ -15,13 +15,15 @@ namespace lockstep {
 const std::vector<std::string>& data_keys();
 const std::vector<std::string>& model_keys();
 const std::vector<std::string>& train_keys();
-/// "data.source", ..., "train.seed"
+const std::vector<std::string>& checkpoint_keys();
+/// "data.source", ..., "checkpoint.every_minutes"
 const std::vector<std::string>& all_keys();
 
 DataConfig read_data(const Value& section);
 ModelConfig read_model(const Value& section);
 /// Fills `config.train` and `config.epochs`.
 void read_train(const Value& section, RunConfig& config);
+CheckpointConfig read_checkpoint(const Value& section);
 
 /// A list of layers: "relu", {linear = 10}, {conv2d = {out = 6, kernel = 5}}, {residual = {body = [...]}}.
 std::vector<LayerSpec> read_layers(const Value& list, const std::string& path);

@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[data]\nsource = \"moons\"\n[train.data]\n[epochs]", "",
             "a.toml:4: epochs: stands outside the sections; did you mean train.epochs?"},
         Bad{"[data]\nsource = \"moons\"\n[xyzzy]", "",
-            "a.toml:3: xyzzy: unknown section; a configuration has data, model, train"},
+            "a.toml:3: xyzzy: unknown section; a configuration has data, model, train, checkpoint"},
         Bad{"", "trian.epochs=3", "--set trian.epochs=3: trian: unknown section; did you mean train?"},
         Bad{"loss = \"crossentropy\"", "",
             "a.toml:8: train.loss: unknown name \"crossentropy\"; did you mean cross-entropy?"},
@@ -84,6 +84,30 @@ INSTANTIATE_TEST_SUITE_P(
             "xavier-uniform, xavier-normal, fan-in-uniform, he-uniform, he-normal, zeros, constant"},
         Bad{"", "model.precision=float16",
             "--set model.precision=float16: model.precision: unknown name \"float16\"; did you mean float32?"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Checkpoint, BadConfig,
+    testing::Values(
+        Bad{"[data]\nsource = \"moons\"\n[model]\nsizes = \"2-1\"\n[checkpoint]\nevery_step = 3", "",
+            "a.toml:6: checkpoint.every_step: unknown key; did you mean checkpoint.every_steps?"},
+        Bad{"every_steps = 3", "", "a.toml:8: train.every_steps: unknown key; did you mean checkpoint.every_steps?"},
+        Bad{"", "checkpoint.every_steps=-1",
+            "--set checkpoint.every_steps=-1: checkpoint.every_steps: must be from 0 to 1000000000000, got -1"},
+        Bad{"", "checkpoint.every_steps=1.5",
+            "--set checkpoint.every_steps=1.5: checkpoint.every_steps: must be a whole number from 0 to 1000000000000, "
+            "not a number: 1.5"},
+        Bad{"", "checkpoint.every_minutes=-0.5",
+            "--set checkpoint.every_minutes=-0.5: checkpoint.every_minutes: must be at least 0 and at most 1000000, "
+            "got -0.5"},
+        Bad{"", "checkpoint.every_minutes=inf",
+            "--set checkpoint.every_minutes=inf: checkpoint.every_minutes: must be at least 0 and at most 1000000, got "
+            "inf"},
+        Bad{"", "checkpoint.every_minutes=often",
+            "--set checkpoint.every_minutes=often: checkpoint.every_minutes: must be a number at least 0 and at most "
+            "1000000, not a "
+            "string: \"often\""},
+        Bad{"", "checkpoint=3",
+            "--set checkpoint=3: write --set section.key=value, for example --set train.epochs=3"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Layers, BadConfig,

@@ -200,6 +200,14 @@ TEST(Config, SchedulesAndTheRest) {
   EXPECT_EQ(with_train("loss = \"binary-cross-entropy\"").train.loss, Loss::binary_cross_entropy);
 }
 
+TEST(Config, Checkpoints) {
+  EXPECT_EQ(with_train("").checkpoint.every_steps, 0);
+  EXPECT_EQ(with_train("").checkpoint.every_minutes, 1);
+  const RunConfig config = with_train("[checkpoint]\nevery_steps = 250\nevery_minutes = 0.5");
+  EXPECT_EQ(config.checkpoint.every_steps, 250);
+  EXPECT_EQ(config.checkpoint.every_minutes, 0.5);
+}
+
 TEST(Config, EveryKeyOfData) {
   const DataConfig data = with_data(R"(source = "x.csv"
 limit = 1

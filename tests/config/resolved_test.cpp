@@ -35,6 +35,10 @@ clip_norm = 0
 shuffle = true
 epochs = 1
 seed = 1
+
+[checkpoint]
+every_steps = 0
+every_minutes = 1
 )");
 }
 
@@ -88,7 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
         "train.schedule={name = \"step\", every = 2, factor = 0.25}",
         "train.schedule={name = \"constant\", warmup_steps = 5}", "train.batch=full", "train.batch=1", "train.slots=4",
         "train.reduction=sum", "train.l2=0.1", "train.clip_norm=0.1", "train.shuffle=false", "train.epochs=7",
-        "train.seed=3"));
+        "train.seed=3", "checkpoint.every_steps=100", "checkpoint.every_minutes=0",
+        "checkpoint.every_minutes=0.123456789012345678"));
 
 TEST(ResolvedConfig, EveryExampleIsAFixedPoint) {
   for (const auto& entry : std::filesystem::directory_iterator(LOCKSTEP_EXAMPLES)) {

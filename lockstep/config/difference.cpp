@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lockstep/config/config.hpp"
+#include "lockstep/config/toml.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr const char* kNothing = "nothing";
+
+bool same_number(const Value& a, const Value& b) {
+  const auto number = [](const Value& v) -> const double* { return std::get_if<double>(&v.data); };
+  const auto whole = [](const Value& v) -> const std::int64_t* { return std::get_if<std::int64_t>(&v.data); };
+  // 1 and 1.0 are one value of a key that takes numbers.
+  if (number(a) != nullptr && number(b) != nullptr) return *number(a) == *number(b);
+  if (whole(a) != nullptr && whole(b) != nullptr) return *whole(a) == *whole(b);
+  if (number(a) != nullptr && whole(b) != nullptr) return *number(a) == static_cast<double>(*whole(b));
+  return whole(a) != nullptr && number(b) != nullptr && static_cast<double>(*whole(a)) == *number(b);
+}
+
+std::optional<ConfigDifference> compare(const Value* a, const Value* b, const std::string& path);
+
+std::string join(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+}
+
+/// Both are tables.
+std::optional<ConfigDifference> compare_tables(const Value& first, const Value& second, const std::string& path) {
+  // Of another optimiser or schedule nothing is worth saying but its name.
+  if (first.find("name") != nullptr && second.find("name") != nullptr)
+    if (auto found = compare(first.find("name"), second.find("name"), join(path, "name"))) return found;
+  for (const Entry& entry : *first.table())
+    if (auto found = compare(&entry.value, second.find(entry.key), join(path, entry.key))) return found;
+  for (const Entry& entry : *second.table())
+    if (first.find(entry.key) == nullptr) return compare(nullptr, &entry.value, join(path, entry.key));
+  return std::nullopt;
+}
+
+std::optional<ConfigDifference> compare_arrays(const ValueArray& a, const ValueArray& b, const std::string& path) {
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+    if (auto found =
+            compare(i < a.size() ? &a[i] : nullptr, i < b.size() ? &b[i] : nullptr, fmt::format("{}[{}]", path, i)))
+      return found;
+  return std::nullopt;
+}
+
+std::optional<ConfigDifference> compare(const Value* a, const Value* b, const std::string& path) {
+  if (a != nullptr && b != nullptr) {
+    if (a->table() != nullptr && b->table() != nullptr) return compare_tables(*a, *b, path);
+    if (a->array() != nullptr && b->array() != nullptr) return compare_arrays(*a->array(), *b->array(), path);
+    if (same_number(*a, *b)) return std::nullopt;
+    const bool same_kind = a->data.index() == b->data.index();
+    if (same_kind && a->string() != nullptr && *a->string() == *b->string()) return std::nullopt;
+    if (const bool* flag = std::get_if<bool>(&a->data);
+        same_kind && flag != nullptr && *flag == std::get<bool>(b->data))
+      return std::nullopt;
+  }
+  return ConfigDifference{path, a != nullptr ? excerpt(*a) : kNothing, b != nullptr ? excerpt(*b) : kNothing};
+}
+
+/// More epochs are a longer training of the same kind, unless the learning rate depends on their number.
+void forgive_more_epochs(Value& first, Value& second) {
+  Value *one = first.find("train"), *two = second.find("train");
+  if (one == nullptr || two == nullptr) return;
+  Value *before = one->find("epochs"), *after = two->find("epochs");
+  if (before == nullptr || after == nullptr) return;
+  const auto *old_count = std::get_if<std::int64_t>(&before->data), *count = std::get_if<std::int64_t>(&after->data);
+  if (old_count == nullptr || count == nullptr || *count < *old_count) return;
+  const Value* schedule = two->find("schedule");
+  const Value* name = schedule != nullptr ? schedule->find("name") : nullptr;
+  if (name != nullptr && name->string() != nullptr && *name->string() == "cosine") return;
+  *before = *after;
+}
+
+}  // namespace
+
+std::optional<ConfigDifference> find_difference(std::string_view first_toml, std::string_view second_toml) {
+  Value first = parse_toml(first_toml, "the first configuration");
+  Value second = parse_toml(second_toml, "the second configuration");
+  for (Value* root : {&first, &second})
+    if (ValueTable* sections = root->table())
+      std::erase_if(*sections, [](const Entry& entry) { return entry.key == "checkpoint"; });
+  forgive_more_epochs(first, second);
+  return compare(&first, &second, "");
+}
+
+}  // namespace lockstep
