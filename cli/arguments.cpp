@@ -35,8 +35,8 @@ constexpr const char* kExamples = R"(Examples:
   lockstep export runs/small/model.safetensors small.onnx
   lockstep bench lenet5
 
-Exit codes: 0 done, 1 a fault of Lockstep, 2 command line or configuration, 3 input data, 4 model unusable,
-5 out of disk, memory or a limit, 6 run directory in use, 8 diverged, 10 stopped by a signal and saved.)";
+Exit codes: 0 done, 1 a fault of Lockstep, 2 command line or configuration, 3 input data, 4 model or checkpoint
+unusable, 5 out of disk, memory or a limit, 6 run directory in use, 8 diverged, 10 stopped by a signal and saved.)";
 
 /// What the options of all commands write into.
 struct Values {
@@ -108,9 +108,11 @@ void add_train(CLI::App& app, Values& values) {
   lockstep train examples/moons.toml
   lockstep train examples/lenet5-fashion.toml --set train.optimizer.lr=0.01 --set model.precision=float64
   lockstep train my.toml --out runs/try --overwrite --json --quiet
+  lockstep train my.toml --out runs/try --resume
 
 The run directory holds config.toml (everything resolved: training it again gives the same weights),
-metrics.jsonl, timings.jsonl and model.safetensors; with --profile also profile.json and trace.json.)");
+metrics.jsonl, timings.jsonl, the two last checkpoints (checkpoint.every_minutes, checkpoint.every_steps) and
+model.safetensors; with --profile also profile.json and trace.json.)");
   TrainArguments& train = values.train;
   command->add_option("config", train.config, "The configuration")->option_text("CONFIG.toml")->required();
   add_set(command, train.set);
@@ -121,6 +123,8 @@ metrics.jsonl, timings.jsonl and model.safetensors; with --profile also profile.
                     "Tell where the time went: a table, profile.json, and trace.json for ui.perfetto.dev");
   command->add_option("-o,--out", train.out, "The run directory; default: runs/<config>-<n>")->option_text("DIR");
   command->add_flag("--overwrite", train.overwrite, "Replace an earlier run in --out");
+  command->add_flag("--resume", train.resume,
+                    "Go on with the run in --out from its last checkpoint: the result is that of a run never stopped");
 }
 
 void add_eval(CLI::App& app, Values& values) {
@@ -168,7 +172,7 @@ void add_inspect(CLI::App& app, Values& values) {
   lockstep inspect train-images-idx3-ubyte.gz ex4data1.mat points.csv digits/)");
   command
       ->add_option("files", values.inspect.files,
-                   "Models, run directories, .toml, IDX, .mat, .npy, .npz, .csv, .png, folders of images")
+                   "Models, checkpoints, run directories, .toml, IDX, .mat, .npy, .npz, .csv, .png, folders of images")
       ->option_text("FILE...")
       ->required();
   add_set(command, values.inspect.set);

@@ -11,6 +11,7 @@
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/safetensors.hpp"
+#include "lockstep/train/checkpoint_store.hpp"
 #include "lockstep/train/model_file.hpp"
 
 namespace lockstep::cli {
@@ -58,8 +59,44 @@ std::string input_line(const Network& network) {
   return fmt::format("{} -> {}, {}", network.input().str(), network.output().str(), to_string(network.precision()));
 }
 
+/// The optimiser as the configuration of a run names it.
+std::string optimizer_of(const std::string& config) {
+  constexpr std::string_view kKey = "\noptimizer = ";
+  const auto at = config.find(kKey);
+  if (at == std::string::npos) return "unknown";
+  const auto from = at + kKey.size();
+  return config.substr(from, config.find('\n', from) - from);
+}
+
+/// What a checkpoint says besides its model, and whether training can go on from it.
+void describe_checkpoint(const std::string& path, TextTable& facts, Json& json) {
+  json["format"] = "checkpoint";
+  try {
+    const Checkpoint checkpoint = load_checkpoint(path);
+    const TrainingState& state = checkpoint.state;
+    facts.row({"validates", "yes: every byte is what was written"});
+    facts.row({"stands after", fmt::format("step {}: {} epochs and {} batches", with_commas(state.steps),
+                                           with_commas(state.epoch), with_commas(state.batch))});
+    facts.row({"optimizer", one_line(optimizer_of(checkpoint.run.config))});
+    facts.row({"data", checkpoint.run.data_digest});
+    json["validates"] = true;
+    json["step"] = state.steps;
+    json["epoch"] = state.epoch;
+    json["batch"] = state.batch;
+    json["optimizer"] = optimizer_of(checkpoint.run.config);
+    json["data_sha256"] = checkpoint.run.data_digest;
+    json["config"] = checkpoint.run.config;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::checkpoint) throw;
+    facts.row({"validates", fmt::format("no: {}", one_line(error.what()))});
+    json["validates"] = false;
+    json["reason"] = error.what();
+  }
+}
+
 Inspection inspect_model(const std::string& path) {
   const Model model = load_model(path);
+  const bool checkpoint = is_checkpoint(read_safetensors_header(path).metadata);
   const std::string hash = weight_hash(model.network.values());
   TextTable facts("ll");
   facts.row({"network", input_line(model.network)});
@@ -80,7 +117,9 @@ Inspection inspect_model(const std::string& path) {
   json["weight_hash"] = hash;
   json["version"] = model.version;
   json["numerics_version"] = model.numerics_version;
-  return {fmt::format("model\n\n{}\n{}", facts.str(), network_text(model.network)), std::move(json)};
+  if (checkpoint) describe_checkpoint(path, facts, json);
+  return {fmt::format("{}\n\n{}\n{}", checkpoint ? "checkpoint" : "model", facts.str(), network_text(model.network)),
+          std::move(json)};
 }
 
 /// A file of weights without a description of a network.

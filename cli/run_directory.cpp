@@ -5,12 +5,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <span>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/train/checkpoint_store.hpp"
 
 namespace lockstep::cli {
 
@@ -26,16 +34,49 @@ void check(const std::error_code& error, const fs::path& path) {
   if (error) fail_system(ExitCode::resources, path.string(), error.value());
 }
 
-/// Only what a run writes, and at least its configuration.
-bool is_earlier_run(const fs::path& path) {
+bool is_run_file(const std::string& name) {
+  return std::ranges::find(kFiles, name) != std::end(kFiles) || checkpoint_step(name);
+}
+
+/// What a killed run was about to give one of its names.
+bool is_leftover(const std::string& name) {
+  const auto target = temporary_target(name);
+  return target && is_run_file(*target);
+}
+
+/// Calls visit(name) for every file of the folder.
+template <class Visit>
+void for_each_file(const fs::path& path, const Visit& visit) {
   std::error_code error;
-  if (!fs::exists(path / kConfigFile, error)) return false;
-  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    bool ours = false;
-    for (const char* name : kFiles) ours = ours || it->path().filename() == name;
-    if (!ours) return false;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+    visit(it->path().filename().string());
+  check(error, path);
+}
+
+/// What a folder holds: nothing (of value), an earlier run, or something else as well.
+enum class Contents { nothing, run, other };
+
+Contents contents_of(const fs::path& path) {
+  bool configured = false, files = false, foreign = false;
+  for_each_file(path, [&](const std::string& name) {
+    configured = configured || name == kConfigFile;
+    files = files || is_run_file(name);
+    foreign = foreign || !(is_run_file(name) || is_leftover(name));
+  });
+  if (!foreign && !files) return Contents::nothing;
+  return !foreign && configured ? Contents::run : Contents::other;
+}
+
+void remove_if(const fs::path& path, const std::function<bool(const std::string&)>& condition) {
+  std::vector<std::string> names;
+  for_each_file(path, [&](const std::string& name) {
+    if (condition(name)) names.push_back(name);
+  });
+  for (const std::string& name : names) {
+    std::error_code error;
+    fs::remove(path / name, error);
+    check(error, path / name);
   }
-  return !error;
 }
 
 /// runs/<name>-<n>: made here, so that two runs that start together get different ones.
@@ -61,16 +102,16 @@ void check_run_directory(const RunDirectoryOptions& options) {
   if (!fs::exists(status)) return;
   if (!fs::is_directory(status))
     throw Error(ExitCode::usage, fmt::format("--out {}: is a file, not a folder; give another", options.path));
-  const bool empty = fs::is_empty(options.path, error);
-  check(error, options.path);
-  if (empty) return;
-  if (!is_earlier_run(options.path))
+  const Contents contents = contents_of(options.path);
+  if (contents == Contents::nothing) return;
+  if (contents == Contents::other)
     throw Error(ExitCode::usage,
                 fmt::format("--out {}: the folder holds other files; give a new or empty one", options.path));
-  if (!options.overwrite)
-    throw Error(
-        ExitCode::usage,
-        fmt::format("--out {}: holds an earlier run; give another folder, or --overwrite to replace it", options.path));
+  if (!options.overwrite && !options.resume)
+    throw Error(ExitCode::usage,
+                fmt::format("--out {}: holds an earlier run; give another folder, --resume to go on with it, or "
+                            "--overwrite to replace it",
+                            options.path));
 }
 
 RunDirectory::RunDirectory(const RunDirectoryOptions& options) {
@@ -94,19 +135,27 @@ RunDirectory::RunDirectory(const RunDirectoryOptions& options) {
     if (number != ENOLCK && number != EOPNOTSUPP) fail_system(ExitCode::resources, path_.string(), number);
     descriptor_ = -1;
   }
-  for (const char* name : kFiles) {
-    fs::remove(path_ / name, error);
-    check(error, path_ / name);
-  }
+  if (options.resume)
+    remove_if(path_, is_leftover);
+  else
+    clear();
+}
+
+void RunDirectory::clear() const {
+  remove_if(path_, [](const std::string& name) { return is_run_file(name) || is_leftover(name); });
 }
 
 RunDirectory::~RunDirectory() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-LineFile::LineFile(fs::path path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_system(ExitCode::resources, path_.string(), errno);
+LineFile::LineFile(fs::path path, std::int64_t kept) : path_(std::move(path)), bytes_(kept) {
+  if (kept > 0) {
+    const std::vector<std::byte> all = read_file(path_, std::numeric_limits<std::int64_t>::max(), ExitCode::checkpoint);
+    hash_.update(std::span(all).first(static_cast<std::size_t>(kept)));
+  }
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0 || ::ftruncate(descriptor_, kept) != 0) fail_system(ExitCode::resources, path_.string(), errno);
 }
 
 LineFile::~LineFile() { ::close(descriptor_); }
@@ -119,6 +168,15 @@ void LineFile::append(std::string_view text) {
     if (written < 0 && errno != EINTR) fail_system(ExitCode::resources, path_.string(), errno);
     if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
   }
+  bytes_ += static_cast<std::int64_t>(line.size());
+  hash_.update(std::as_bytes(std::span(line)));
+}
+
+std::string LineFile::sha256() const { return to_hex(Sha256(hash_).finish()); }
+
+void LineFile::sync() const {
+  // EINVAL: a file system that cannot do it, or no file at all (--out with a link to a device).
+  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) fail_system(ExitCode::resources, path_.string(), errno);
 }
 
 }  // namespace lockstep::cli

@@ -18,6 +18,23 @@ Json metrics_json(const EpochReport& report) {
   return json;
 }
 
+std::optional<EpochReport> report_from_metrics(std::string_view line) {
+  const auto scores = [](const Json& json) {
+    Scores read{.samples = json.at("samples").get<std::int64_t>(), .loss = json.at("loss").get<double>()};
+    if (json.contains("correct")) read.correct = json.at("correct").get<std::int64_t>();
+    return read;
+  };
+  try {
+    const Json json = Json::parse(line);
+    EpochReport report{.epoch = json.at("epoch").get<std::int64_t>(), .steps = json.at("steps").get<std::int64_t>()};
+    report.train = scores(json.at("train"));
+    if (json.contains("validation")) report.validation = scores(json.at("validation"));
+    return report;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
 Json timings_json(const EpochReport& report, const std::string& backend) {
   const PhaseTimes& t = report.times;
   const Json seconds = {{"load", t.load},         {"forward", t.forward},       {"loss", t.loss},

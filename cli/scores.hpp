@@ -2,6 +2,9 @@
 // Scores and epochs as JSON: what metrics.jsonl, timings.jsonl and --json hold. Numbers are printed in the shortest
 // form that reads back to the same bits, so equal results are equal bytes.
 
+#include <optional>
+#include <string_view>
+
 #include <nlohmann/json.hpp>
 
 #include "lockstep/train/trainer.hpp"
@@ -14,6 +17,8 @@ using Json = nlohmann::ordered_json;
 Json scores_json(const Scores& scores);
 /// A line of metrics.jsonl: under the promise, so no times and nothing about the machine.
 Json metrics_json(const EpochReport& report);
+/// What a line of metrics.jsonl says of the scores; nothing when it is not such a line.
+std::optional<EpochReport> report_from_metrics(std::string_view line);
 /// A line of timings.jsonl: seconds per phase.
 Json timings_json(const EpochReport& report, const std::string& backend);
 

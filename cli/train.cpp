@@ -2,13 +2,18 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "cli/checkpoints.hpp"
 #include "cli/model_data.hpp"
 #include "cli/profile.hpp"
 #include "cli/progress.hpp"
+#include "cli/resume.hpp"
 #include "cli/run_directory.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/scores.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbose.hpp"
@@ -22,10 +27,6 @@ namespace lockstep::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// The model file is kept current, but not more often than this: it is synchronised to the disk each time, and epochs
-// of small networks take milliseconds. A kill loses the longer of one epoch and these seconds.
-constexpr std::chrono::seconds kBetweenSaves{2};
 
 volatile std::sig_atomic_t stop_signal = 0;
 
@@ -54,6 +55,16 @@ void check_fit(const Trainer& trainer, const DataSplits& data, const std::string
   }
 }
 
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// The files that grow with the run.
+struct RunLines {
+  RunLines(const RunDirectory& directory, const KeptLines& kept)
+      : metrics(directory.file(kMetricsFile), kept.metrics_bytes),
+        timings(directory.file(kTimingsFile), kept.timings_bytes) {}
+  LineFile metrics, timings;
+};
+
 /// One training run: what it works on, and what it has seen so far.
 class TrainRun {
  public:
@@ -69,27 +80,34 @@ class TrainRun {
   void run() {
     const RunDirectoryOptions out{.path = arguments_.out,
                                   .name = std::filesystem::path(arguments_.config).stem().string(),
-                                  .overwrite = arguments_.overwrite};
+                                  .overwrite = arguments_.overwrite,
+                                  .resume = arguments_.resume};
     check_run_directory(out);
     Trainer trainer = make_trainer();
-    load(trainer);
-    const RunDirectory directory(out);
-    write_file_atomically(directory.file(kConfigFile), resolved_toml(config_));
-    LineFile metrics(directory.file(kMetricsFile)), timings(directory.file(kTimingsFile));
-    console_.note(fmt::format("writing to {}", one_line(directory.path().string())));
-    if (arguments_.verbose)
-      for (const std::string& line :
-           verbose_lines(config_.train.backend, network_.precision(), trainer.options().threads))
-        console_.note(line);
-    if (arguments_.profile) profile_.emplace(network_, trainer.options(), data_, console_);
-    fit(trainer, directory, metrics, timings);
-    save_model(directory.file(kModelFile), network_, info_);
-    if (profile_) profile_->write(directory);
-    if (data_.test) {
-      test_ = trainer.evaluate(*data_.test);
-      metrics.append(Json{{"test", scores_json(*test_)}, {"weight_hash", weight_hash(network_.values())}}.dump());
+    // A run that is there is held, and its configuration compared, before the data are loaded; a new folder is made
+    // only when nothing stands against the run any more.
+    std::unique_ptr<const RunDirectory> directory;
+    std::optional<Checkpoint> from;
+    if (arguments_.resume && std::filesystem::exists(arguments_.out)) {
+      directory = std::make_unique<RunDirectory>(out);
+      from = find_checkpoint(*directory, config_, console_);
     }
-    console_.print(console_.json() ? json(directory) : summary(directory));
+    load(trainer);
+    if (!directory) directory = std::make_unique<RunDirectory>(out);
+    const std::string digest = from ? check_same_data(*from, *directory, data_, network_.precision()) : "";
+    const KeptLines kept = from ? check_lines(*from, *directory) : KeptLines{};
+    if (from) trainer.restore(from->state);
+    if (!from) directory->clear();
+    write_file_atomically(directory->file(kConfigFile), resolved_toml(config_));
+    RunLines lines(*directory, kept);
+    RunSummary summary{.config = config_, .network = network_, .directory = *directory, .last = kept.last};
+    if (from) summary.resumed_step = from->state.steps;
+    from.reset();
+    begin(trainer, *directory);
+    RunCheckpoints checkpoints({*directory, config_, network_, info_, data_, lines.metrics, lines.timings},
+                               summary.resumed_step.value_or(0), digest);
+    fit(trainer, checkpoints, lines, summary);
+    finish(trainer, lines, summary);
   }
 
  private:
@@ -107,83 +125,82 @@ class TrainRun {
     check_fit(trainer, data_, config_.name);
     info_.loss = config_.train.loss;
     describe_data(config_.data, data_, info_);
-    console_.note(fmt::format("train on {} ({})", one_line(data_.train->describe()),
-                              duration(std::chrono::duration<double>(Clock::now() - start).count())));
+    console_.note(fmt::format("train on {} ({})", one_line(data_.train->describe()), duration(seconds_since(start))));
   }
 
-  void fit(Trainer& trainer, const RunDirectory& directory, LineFile& metrics, LineFile& timings) {
+  /// Says what is about to happen.
+  void begin(const Trainer& trainer, const RunDirectory& directory) {
+    console_.note(fmt::format("writing to {}", one_line(directory.path().string())));
+    if (arguments_.verbose)
+      for (const std::string& line :
+           verbose_lines(config_.train.backend, network_.precision(), trainer.options().threads))
+        console_.note(line);
+    if (arguments_.profile) profile_.emplace(network_, trainer.options(), data_, console_);
+  }
+
+  void fit(Trainer& trainer, RunCheckpoints& checkpoints, RunLines& lines, RunSummary& summary) {
+    const TrainingState before = trainer.state();
+    if (summary.resumed_step) note_resumed(before);
     Progress progress(console_, data_.train->size(), config_.epochs);
     catch_signals();
     const auto start = Clock::now();
-    auto saved = start;
     const auto on_step = [&](const StepReport& report) {
       progress.step(report);
+      checkpoints.step(trainer, report);
       if (stop_signal != 0) throw Interrupted{report.epoch, report.step, report.steps};
     };
     const auto on_epoch = [&](const EpochReport& report) {
-      metrics.append(metrics_json(report).dump());
-      timings.append(timings_json(report, backend_name()).dump());
+      lines.metrics.append(metrics_json(report).dump());
+      lines.timings.append(timings_json(report, backend_name()).dump());
       progress.epoch(report);
-      last_ = report;
-      if (Clock::now() - saved < kBetweenSaves) return;
-      save_model(directory.file(kModelFile), network_, info_);
-      saved = Clock::now();
+      summary.last = report;
     };
     try {
-      trainer.fit(*data_.train, {.epochs = config_.epochs,
+      trainer.fit(*data_.train, {.epochs = config_.epochs - before.epoch,
                                  .validation = data_.validation.get(),
                                  .on_step = on_step,
                                  .on_epoch = on_epoch,
                                  .profile = profile_ ? &profile_->spans() : nullptr});
     } catch (const Interrupted& at) {
-      save_model(directory.file(kModelFile), network_, info_);
+      checkpoints.save(trainer);
+      save_model(summary.directory.file(kModelFile), network_, info_);
+      const std::string folder = summary.directory.path().string();
       throw Error(ExitCode::preempted,
-                  fmt::format("stopped by a signal at epoch {}, step {} of {}; {} holds the weights", at.epoch, at.step,
-                              at.steps, directory.file(kModelFile).string()));
+                  fmt::format("stopped by a signal at epoch {}, step {} of {}, and saved; to go on: lockstep train {} "
+                              "--out {} --resume",
+                              at.epoch, at.step, at.steps, summary.directory.file(kConfigFile).string(), folder));
     }
-    seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+    summary.seconds = seconds_since(start);
+    summary.samples = (config_.epochs - before.epoch) * data_.train->size() - before.samples;
+    summary.checkpoint = checkpoints.save(trainer);
+  }
+
+  void note_resumed(const TrainingState& state) {
+    if (state.epoch >= config_.epochs)
+      console_.note(
+          fmt::format("the run is complete: {} epochs, {} steps; nothing is left to train, more train.epochs "
+                      "would go on",
+                      state.epoch, state.steps));
+    else
+      console_.note(
+          fmt::format("going on from step {}: epoch {}, batch {}", state.steps, state.epoch + 1, state.batch + 1));
+  }
+
+  void finish(const Trainer& trainer, RunLines& lines, RunSummary& summary) {
+    save_model(summary.directory.file(kModelFile), network_, info_);
+    if (profile_) {
+      profile_->write(summary.directory);
+      summary.profile = &*profile_;
+    }
+    if (data_.test) {
+      summary.test = trainer.evaluate(*data_.test);
+      lines.metrics.append(
+          Json{{"test", scores_json(*summary.test)}, {"weight_hash", weight_hash(network_.values())}}.dump());
+    }
+    console_.print(console_.json() ? summary.json() : summary.text());
   }
 
   std::string backend_name() const { return backend_names()[static_cast<std::size_t>(config_.train.backend)]; }
-  double rate() const { return seconds_ > 0 ? double(data_.train->size()) * double(config_.epochs) / seconds_ : 0; }
-
-  std::string summary(const RunDirectory& directory) const {
-    TextTable scores("lrrr");
-    scores.row({"", "samples", "loss", "accuracy"});
-    const auto add = [&](const char* name, const Scores& s) {
-      scores.row({name, with_commas(s.samples), loss_text(s.loss), percent(s.accuracy())});
-    };
-    if (last_) add("train, last epoch", last_->train);
-    if (last_ && last_->validation) add("validation", *last_->validation);
-    if (test_) add("test", *test_);
-    TextTable facts("ll");
-    facts.row({"epochs", std::to_string(config_.epochs)});
-    facts.row(
-        {"time", fmt::format("{}, {} samples/s, backend {}", duration(seconds_), with_prefix(rate()), backend_name())});
-    facts.row({"weights", fmt::format("{}  ({} parameters, {})", short_hash(weight_hash(network_.values())),
-                                      with_commas(network_.trainable_count()), to_string(network_.precision()))});
-    if (const auto note = promise_note(config_.train.backend)) facts.row({"", *note});
-    for (const char* name : {kModelFile, kMetricsFile, kTimingsFile, kConfigFile})
-      facts.row({name == kModelFile ? "files" : "", one_line(directory.file(name).string())});
-    if (!profile_) return fmt::format("{}\n{}", scores.str(), facts.str());
-    for (const char* name : {kProfileFile, kTraceFile}) facts.row({"", one_line(directory.file(name).string())});
-    return fmt::format("{}\n{}\n{}", scores.str(), facts.str(), profile_->text());
-  }
-
-  std::string json(const RunDirectory& directory) const {
-    Json json = {
-        {"epochs", config_.epochs}, {"backend", backend_name()}, {"promise", keeps_the_promise(config_.train.backend)}};
-    if (last_) json["train"] = scores_json(last_->train);
-    if (last_ && last_->validation) json["validation"] = scores_json(*last_->validation);
-    if (test_) json["test"] = scores_json(*test_);
-    json["parameters"] = network_.trainable_count();
-    json["weight_hash"] = weight_hash(network_.values());
-    json["seconds"] = seconds_;
-    json["samples_per_second"] = rate();
-    json["directory"] = directory.path().string();
-    if (profile_) json["profile"] = profile_->json();
-    return fmt::format("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
-  }
 
   Console& console_;
   const TrainArguments& arguments_;
@@ -191,14 +208,17 @@ class TrainRun {
   Network network_;
   DataSplits data_{};
   ModelInfo info_{};
-  std::optional<EpochReport> last_{};
-  std::optional<Scores> test_{};
   std::optional<RunProfile> profile_{};
-  double seconds_ = 0;
 };
 
 }  // namespace
 
-void run_train(const TrainArguments& arguments, Console& console) { TrainRun(arguments, console).run(); }
+void run_train(const TrainArguments& arguments, Console& console) {
+  if (arguments.resume && arguments.out.empty())
+    throw Error(ExitCode::usage, "--resume needs --out DIR: the folder of the run to go on with");
+  if (arguments.resume && arguments.overwrite)
+    throw Error(ExitCode::usage, "--resume keeps the run in --out and --overwrite replaces it; give one of them");
+  TrainRun(arguments, console).run();
+}
 
 }  // namespace lockstep::cli

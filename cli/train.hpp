@@ -16,12 +16,13 @@ struct TrainArguments {
   int threads = 0;    // 0: the trainer's choice
   std::string out{};  // empty: runs/<config>-<n>
   bool overwrite = false;
+  bool resume = false;   // go on with the run in `out`
   bool profile = false;  // tell where the time went
   bool verbose = false;  // tell which kernels and processors are used
 };
 
 /// Trains the network of the configuration and writes the run directory. A signal (SIGINT, SIGTERM) ends it after the
-/// step at hand: the weights are saved and Error(preempted) says where it stopped.
+/// step at hand: the run is saved and Error(preempted) says how to go on.
 void run_train(const TrainArguments& arguments, Console& console);
 
 }  // namespace lockstep::cli

@@ -9,7 +9,7 @@ import unittest
 
 from program import MOONS, PICTURES, PROGRAM, ProgramTest, main
 
-RUN_FILES = {"config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors"}
+RUN_FILES = {"config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors", "checkpoint-9.safetensors"}
 LONG = MOONS.replace("epochs = 3", "epochs = 1000000")
 
 
@@ -97,7 +97,7 @@ class Train(ProgramTest):
 
     def test_overwrite(self):
         first = self.train()
-        self.refuse(2, "--out run: holds an earlier run; give another folder, or --overwrite", "train", "a.toml", "--out", "run")
+        self.refuse(2, "--out run: holds an earlier run; give another folder, --resume to go on", "train", "a.toml", "--out", "run")
         second = self.train(MOONS, "run", "--overwrite", "--set", "train.epochs=1")
         self.assertNotEqual(first["weight_hash"], second["weight_hash"])
         self.assertEqual(len(self.lines("run/timings.jsonl")), 1)
@@ -170,18 +170,25 @@ class Train(ProgramTest):
         self.start("train", "a.toml", "--out", "run", "--quiet")
         self.refuse(6, "run: another run is writing here", "train", "a.toml", "--out", "run", "--overwrite")
 
-    def test_a_kill_leaves_whole_files(self):
-        self.write("a.toml", LONG)
-        process = self.start("train", "a.toml", "--out", "run", "--quiet")
+    def test_a_second_signal_ends_at_once(self):
+        """While a long step is under way, the first signal waits for its end and the second does not."""
+        self.write("a.toml", LONG.replace("2-3-1", "2-600-600-1").replace("batch = 16", 'batch = "full"')
+                   .replace("count = 64", "count = 4096"))
+        process = subprocess.Popen([PROGRAM, "train", "a.toml", "--out", "run", "--quiet", "--backend", "naive-o0",
+                                    "--threads", "1"], cwd=self.folder, stderr=subprocess.PIPE)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
         deadline = time.monotonic() + 60
-        while not (self.folder / "run/model.safetensors").exists():
-            self.assertLess(time.monotonic(), deadline, "no model was written on the way")
-            self.assertIsNone(process.poll(), "training ended by itself")
-            time.sleep(0.05)
-        process.kill()
-        process.wait()
-        self.lines("run/metrics.jsonl")
-        self.succeed("eval", "run/model.safetensors")
+        while not caught(process.pid, signal.SIGTERM):
+            self.assertLess(time.monotonic(), deadline, "training did not begin")
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        while caught(process.pid, signal.SIGTERM):  # until it is noted
+            self.assertLess(time.monotonic(), deadline, "the signal was not noted")
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=5), -signal.SIGTERM)
 
 
 class NoRoom(ProgramTest):
@@ -209,6 +216,13 @@ class NoRoom(ProgramTest):
     def test_memory_that_is_not_there(self):
         self.write("a.toml", MOONS.replace("2-3-1", "2-1000000-1000000-1"))
         self.refuse(5, "memory", "train", "a.toml", "--out", "run")
+
+
+def caught(pid, number):
+    """Whether the process has a handler for the signal."""
+    with open(f"/proc/{pid}/status") as status:
+        mask = next(line for line in status if line.startswith("SigCgt"))
+    return int(mask.split()[1], 16) >> (number - 1) & 1
 
 
 def limit_file_size():

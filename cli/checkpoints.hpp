@@ -1,0 +1,57 @@
+#pragma once
+// Saves a run on its way: decides when, copies the state, and lets a thread of its own do the rest.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "cli/run_directory.hpp"
+#include "lockstep/config/config.hpp"
+#include "lockstep/data/source.hpp"
+#include "lockstep/train/checkpoint_store.hpp"
+#include "lockstep/train/checkpoint_writer.hpp"
+#include "lockstep/train/model_info.hpp"
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep::cli {
+
+/// What a checkpoint is made from besides the state; all of it must outlive the checkpoints and stay as it is.
+struct CheckpointSources {
+  const RunDirectory& directory;
+  const RunConfig& config;
+  const Network& network;  // its layers
+  const ModelInfo& info;
+  const DataSplits& data;
+  const LineFile& metrics;
+  const LineFile& timings;
+};
+
+class RunCheckpoints {
+ public:
+  /// `steps`: done already. `digest`: of the data; empty: computed when the first checkpoint needs it.
+  RunCheckpoints(const CheckpointSources& sources, std::int64_t steps, std::string digest);
+
+  /// After a step of fit: starts to save if it is time and the last save is done; else a later step will. Throws what
+  /// the last save threw.
+  void step(const Trainer& trainer, const StepReport& report);
+
+  /// Saves where the trainer stands and returns when it is on the disk; its name.
+  std::string save(const Trainer& trainer);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool is_due(std::int64_t steps) const;
+  Snapshot snapshot(const Trainer& trainer) const;
+  void write(const Snapshot& snapshot);
+
+  CheckpointSources sources_;
+  CheckpointStore store_;
+  std::string config_;  // resolved
+  std::int64_t saved_steps_;
+  Clock::time_point saved_at_ = Clock::now();
+  std::string digest_;  // by the writer's thread once it runs
+  CheckpointWriter writer_;
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,36 @@
+#pragma once
+// What lockstep train prints at the end of a run: a table, or JSON.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/profile.hpp"
+#include "cli/run_directory.hpp"
+#include "lockstep/config/config.hpp"
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep::cli {
+
+struct RunSummary {
+  const RunConfig& config;
+  const Network& network;
+  const RunDirectory& directory;
+  std::optional<EpochReport> last{};  // of the last epoch
+  std::optional<Scores> test{};
+  std::optional<std::int64_t> resumed_step{};  // where this process took the run over
+  std::string checkpoint{};                    // the name of the last one
+  double seconds = 0;                          // of this process, and the samples it trained on in them
+  std::int64_t samples = 0;
+  const RunProfile* profile = nullptr;
+
+  std::string text() const;
+  std::string json() const;
+
+ private:
+  double rate() const { return seconds > 0 ? double(samples) / seconds : 0; }
+  std::vector<std::string> files() const;
+};
+
+}  // namespace lockstep::cli
