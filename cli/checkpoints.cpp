@@ -45,7 +45,7 @@ Snapshot RunCheckpoints::snapshot(const Trainer& trainer) const {
 }
 
 void RunCheckpoints::write(const Snapshot& snapshot) {
-  if (digest_.empty()) digest_ = data_digest(sources_.data, sources_.network.precision());
+  if (digest_.empty()) digest_ = data_digest(sources_.data);
   // A checkpoint on the disk must find on the disk the lines it names.
   sources_.metrics.sync();
   store_.save(snapshot.state.steps, write_checkpoint(sources_.network, sources_.info, snapshot.state,

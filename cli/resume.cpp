@@ -67,9 +67,8 @@ std::optional<Checkpoint> find_checkpoint(const RunDirectory& directory, const R
   return found;
 }
 
-std::string check_same_data(const Checkpoint& checkpoint, const RunDirectory& directory, const DataSplits& data,
-                            Precision precision) {
-  std::string digest = data_digest(data, precision);
+std::string check_same_data(const Checkpoint& checkpoint, const RunDirectory& directory, const DataSplits& data) {
+  std::string digest = data_digest(data);
   if (digest != checkpoint.run.data_digest)
     throw Error(ExitCode::checkpoint,
                 fmt::format("{}: the data had the SHA-256 {} then but have {} now: other samples, labels or order; "

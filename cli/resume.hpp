@@ -20,8 +20,7 @@ namespace lockstep::cli {
 std::optional<Checkpoint> find_checkpoint(const RunDirectory& directory, const RunConfig& config, Console& console);
 
 /// Error(checkpoint) when the checkpoint was made with other data; else the digest of this data.
-std::string check_same_data(const Checkpoint& checkpoint, const RunDirectory& directory, const DataSplits& data,
-                            Precision precision);
+std::string check_same_data(const Checkpoint& checkpoint, const RunDirectory& directory, const DataSplits& data);
 
 /// What stays of the files that grow with a run, and what the last line says.
 struct KeptLines {

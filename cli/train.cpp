@@ -94,7 +94,7 @@ class TrainRun {
     }
     load(trainer);
     if (!directory) directory = std::make_unique<RunDirectory>(out);
-    const std::string digest = from ? check_same_data(*from, *directory, data_, network_.precision()) : "";
+    const std::string digest = from ? check_same_data(*from, *directory, data_) : "";
     const KeptLines kept = from ? check_lines(*from, *directory) : KeptLines{};
     if (from) trainer.restore(from->state);
     if (!from) directory->clear();

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "lockstep/core/sha256.hpp"
 #include "lockstep/tensor/shape.hpp"
 #include "lockstep/tensor/view.hpp"
 
@@ -36,6 +37,11 @@ class Dataset {
   /// t(k, j) = element k of the target of sample ids[j]; columns past ids.size() are untouched.
   virtual void targets(std::span<const std::int64_t> ids, Matrix<float> t) const = 0;
   virtual void targets(std::span<const std::int64_t> ids, Matrix<double> t) const = 0;
+
+  /// Feeds bytes that determine the features of these samples: the same data give the same bytes, other features
+  /// others. Here what gather gives in float64; data sets that store them smaller feed what they store, which is
+  /// faster.
+  virtual void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const;
 
   /// One line for people: "60000 samples [1,28,28] uint8, 10 classes".
   virtual std::string describe() const = 0;

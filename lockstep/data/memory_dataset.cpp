@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
 
 namespace lockstep {
 
@@ -57,6 +59,29 @@ void MemoryDataset::targets(std::span<const std::int64_t> ids, Matrix<float> t) 
 
 void MemoryDataset::targets(std::span<const std::int64_t> ids, Matrix<double> t) const {
   store_->targets.gather_values(ids, t);
+}
+
+void MemoryDataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha) const {
+  check_ids(ids, size());
+  const ElementType type = store_->features.type;
+  const auto feed = [&sha](std::span<const std::byte> bytes, std::int64_t element) {
+    std::vector<std::byte> little(bytes.begin(), bytes.end());
+    to_native_order(little, element, std::endian::little);
+    sha.update(little);
+  };
+  const auto kind = static_cast<std::byte>(type);
+  sha.update({&kind, 1});
+  feed(std::as_bytes(scaling_.scales()), sizeof(double));
+  feed(std::as_bytes(scaling_.offsets()), sizeof(double));
+  const std::span<const std::byte> raw = store_->features.bytes;
+  for (const std::int64_t id : ids) {
+    const auto row = raw.subspan(static_cast<std::size_t>(id * store_->sample_bytes),
+                                 static_cast<std::size_t>(store_->sample_bytes));
+    if (std::endian::native == std::endian::little)
+      sha.update(row);
+    else
+      feed(row, element_size(type));
+  }
 }
 
 std::string MemoryDataset::describe() const {

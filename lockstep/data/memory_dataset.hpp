@@ -39,6 +39,7 @@ class MemoryDataset final : public StoredDataset {
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
+  void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override;
   std::string describe() const override;
 
   std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const override;

@@ -24,6 +24,9 @@ class Scaling {
 
   double scale(std::int64_t feature) const { return scale_[index(feature)]; }
   double offset(std::int64_t feature) const { return offset_[index(feature)]; }
+  /// One number each, or one per feature.
+  std::span<const double> scales() const { return scale_; }
+  std::span<const double> offsets() const { return offset_; }
   /// True when the pairs fit a sample of so many features.
   bool fits(std::int64_t features) const;
 

@@ -71,6 +71,10 @@ void SubsetDataset::targets(std::span<const std::int64_t> ids, Matrix<double> t)
   });
 }
 
+void SubsetDataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha) const {
+  translate(ids, [&](auto group, std::size_t) { base_->hash_features(group, sha); });
+}
+
 std::string SubsetDataset::describe() const { return fmt::format("{} of {}", size(), base_->describe()); }
 
 OneHotDataset::OneHotDataset(std::shared_ptr<const Dataset> base) : base_(std::move(base)) {

@@ -25,6 +25,7 @@ class SubsetDataset final : public Dataset {
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
+  void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override;
   std::string describe() const override;
 
  private:
@@ -50,6 +51,7 @@ class OneHotDataset final : public Dataset {
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
+  void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override { base_->hash_features(ids, sha); }
   std::string describe() const override;
 
  private:

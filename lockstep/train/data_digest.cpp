@@ -23,18 +23,16 @@ void feed(Sha256& sha, std::span<T> values) {
 
 void feed_number(Sha256& sha, std::int64_t number) { feed(sha, std::span(&number, 1)); }
 
-template <class T>
 void feed_samples(Sha256& sha, const Dataset& data) {
-  const std::int64_t features = data.features(), targets = data.target_size();
-  AlignedBuffer<T> x(features * kBlock), t(targets * kBlock);
+  const std::int64_t targets = data.target_size();
+  AlignedBuffer<double> t(targets * kBlock);
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> ids;
   for (std::int64_t first = 0; first < data.size(); first += kBlock) {
     const std::int64_t count = std::min(kBlock, data.size() - first);
     ids.resize(static_cast<std::size_t>(count));
     std::iota(ids.begin(), ids.end(), first);
-    data.gather(ids, dense_matrix(x.data(), features, count));
-    feed(sha, x.span().first(static_cast<std::size_t>(features * count)));
+    data.hash_features(ids, sha);
     if (targets > 0) {
       data.targets(ids, dense_matrix(t.data(), targets, count));
       feed(sha, t.span().first(static_cast<std::size_t>(targets * count)));
@@ -47,7 +45,7 @@ void feed_samples(Sha256& sha, const Dataset& data) {
   }
 }
 
-void feed_part(Sha256& sha, const Dataset* data, Precision precision) {
+void feed_part(Sha256& sha, const Dataset* data) {
   feed_number(sha, data == nullptr ? 0 : 1);
   if (data == nullptr) return;
   const Shape shape = data->sample_shape();
@@ -56,17 +54,14 @@ void feed_part(Sha256& sha, const Dataset* data, Precision precision) {
   for (const std::int64_t extent : shape.extents()) feed_number(sha, extent);
   feed_number(sha, data->classes());
   feed_number(sha, data->target_size());
-  if (precision == Precision::float32)
-    feed_samples<float>(sha, *data);
-  else
-    feed_samples<double>(sha, *data);
+  feed_samples(sha, *data);
 }
 
 }  // namespace
 
-std::string data_digest(const DataSplits& data, Precision precision) {
+std::string data_digest(const DataSplits& data) {
   Sha256 sha;
-  for (const auto& part : {data.train, data.validation, data.test}) feed_part(sha, part.get(), precision);
+  for (const auto& part : {data.train, data.validation, data.test}) feed_part(sha, part.get());
   return to_hex(sha.finish());
 }
 

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "lockstep/data/source.hpp"
-#include "lockstep/tensor/shape.hpp"
 
 namespace lockstep {
 
-/// SHA-256, in hex, over what training, validation and test see of their samples, in the order of the ids: for each
-/// part whether it is there, its size, shape, classes and target size, then block by block the features (as gathered,
-/// in this precision), labels and targets. It reads every sample: a few tenths of a second per gigabyte.
-std::string data_digest(const DataSplits& data, Precision precision);
+/// SHA-256, in hex, over the samples of training, validation and test in the order of their ids: for each part whether
+/// it is there, its size, shape, classes and target size, then block by block the features (Dataset::hash_features: as
+/// they are stored, and how they are scaled), the labels, and the targets in float64. It reads every sample, at the
+/// speed of SHA-256 over their bytes in memory: 0.04 s for Fashion-MNIST where the processor has instructions for it.
+std::string data_digest(const DataSplits& data);
 
 }  // namespace lockstep

@@ -220,5 +220,30 @@ TEST(OneHotDataset, GivesVectorsAndKeepsLabels) {
   expect_error(ExitCode::usage, "one_hot: the data set has no labels", [&] { OneHotDataset one_hot(bare); });
 }
 
+std::string features_hash(const Dataset& data, const std::vector<std::int64_t>& ids) {
+  Sha256 sha;
+  data.hash_features(ids, sha);
+  return to_hex(sha.finish());
+}
+
+TEST(MemoryDataset, HashesWhatFeaturesAreMadeOf) {
+  const auto make = [](std::uint64_t seed, const Scaling& scaling) {
+    return MemoryDataset(random_array<std::uint8_t>({20, 3}, seed), Shape{3}, cyclic_labels(20, 2)).scaled(scaling);
+  };
+  const auto data = make(1, Scaling(0.5));
+  const std::string hash = features_hash(*data, {0, 1, 2});
+  EXPECT_EQ(features_hash(*make(1, Scaling(0.5)), {0, 1, 2}), hash);
+  EXPECT_EQ(features_hash(SubsetDataset(data, {5, 0, 1, 2}), {1, 2, 3}), hash);
+  EXPECT_EQ(features_hash(OneHotDataset(data), {0, 1, 2}), hash);
+  EXPECT_NE(features_hash(*data, {0, 2, 1}), hash);
+  EXPECT_NE(features_hash(*data, {0, 1}), hash);
+  EXPECT_NE(features_hash(*make(2, Scaling(0.5)), {0, 1, 2}), hash);
+  EXPECT_NE(features_hash(*make(1, Scaling(0.25)), {0, 1, 2}), hash);
+  EXPECT_NE(features_hash(*make(1, Scaling(0.5, 1)), {0, 1, 2}), hash);
+  Sha256 gathered;
+  data->Dataset::hash_features(std::vector<std::int64_t>{0}, gathered);
+  EXPECT_NE(to_hex(gathered.finish()), features_hash(*data, {0})) << "stored bytes, not gathered numbers";
+}
+
 }  // namespace
 }  // namespace lockstep
