@@ -1,4 +1,5 @@
-"""make_model_corpus.py: writes the seeds corpus/safetensors and corpus/network_json beside this file."""
+"""make_model_corpus.py: writes the seeds corpus/safetensors, corpus/network_json and corpus/checkpoint beside this file."""
+import hashlib
 import json
 import pathlib
 import struct
@@ -31,6 +32,26 @@ def conv(out, **fields):
     return layer("conv2d", out=out, **{**usual, **fields})
 
 
+def checkpoint(vectors=2, precision="float32", seal=True, weight_hash=None, **changes):
+    """A checkpoint of a network 2-1 after three steps; `changes` to its record, None takes a member out."""
+    size = 4 if precision == "float32" else 8
+    dtype = "F32" if size == 4 else "F64"
+    tensors = {"0.weight": (dtype, [1, 2], bytes(range(2 * size))), "0.bias": (dtype, [1], bytes(size))}
+    for name in ("optimizer.first", "optimizer.second")[:vectors]:
+        tensors[name] = (dtype, [3], bytes(3 * size))
+    weights = tensors["0.weight"][2] + tensors["0.bias"][2]
+    record = {"step": 3, "epoch": 1, "batch": 1, "samples": 16, "correct": 9, "loss_sum": "3fd3333333333334",
+              "rate": "3f50624dd2f1a9fc", "data_sha256": "a" * 64, "metrics": {"bytes": 0, "sha256": "0" * 64},
+              "timings_bytes": 0, "tensors": {k: hashlib.sha256(v[2]).hexdigest() for k, v in tensors.items()}}
+    record = {k: v for k, v in {**record, **changes}.items() if v is not None}
+    model = network([layer("linear", out=1, bias=True)], [2], precision).decode()
+    metadata = {"lockstep.checkpoint": json.dumps(record, separators=(",", ":")), "lockstep.config": "[data]\n",
+                "lockstep.model": model, "lockstep.numerics_version": "1", "lockstep.version": "0.1.0",
+                "lockstep.weight_hash": weight_hash or hashlib.sha256(weights).hexdigest()}
+    data = safetensors({**tensors, "checkpoint.sha256": ("U8", [32], bytes(32))}, metadata)[:-32]
+    return data + (hashlib.sha256(data).digest() if seal else bytes(32))
+
+
 def main():
     pool = {"window": [2, 2], "stride": [2, 2], "pad": [0, 0]}
     relu, linear = layer("relu"), layer("linear", out=5, bias=True)
@@ -54,6 +75,16 @@ def main():
                                                 shortcut=[conv(1)])]),
         "network_json/wide": network([layer("linear", out=2147483647, bias=True)] * 2),
         "network_json/kernel": network([conv(2147483647, kernel=[65535, 65535], pad=[65535, 65535])]),
+        "checkpoint/adam": checkpoint(),
+        "checkpoint/momentum": checkpoint(1, "float64", correct=None),
+        "checkpoint/sgd": checkpoint(0),
+        "checkpoint/broken_seal": checkpoint(seal=False),
+        "checkpoint/short": checkpoint()[:-7],
+        "checkpoint/other_weights": checkpoint(weight_hash="b" * 64),
+        "checkpoint/no_step": checkpoint(step=None),
+        "checkpoint/huge_step": checkpoint(step=2**64 - 1),
+        "checkpoint/no_hashes": checkpoint(tensors={}),
+        "checkpoint/model": safetensors({"0.weight": ("F32", [1], bytes(4))}, {"lockstep.checkpoint": "{}"}),
     }
     for name, data in seeds.items():
         path = CORPUS / name
