@@ -67,11 +67,13 @@ Contents contents_of(const fs::path& path) {
   return !foreign && configured ? Contents::run : Contents::other;
 }
 
+/// config.toml goes last: a folder in which a kill left half of a run is still known as one.
 void remove_if(const fs::path& path, const std::function<bool(const std::string&)>& condition) {
   std::vector<std::string> names;
   for_each_file(path, [&](const std::string& name) {
     if (condition(name)) names.push_back(name);
   });
+  std::partition(names.begin(), names.end(), [](const std::string& name) { return name != kConfigFile; });
   for (const std::string& name : names) {
     std::error_code error;
     fs::remove(path / name, error);
