@@ -87,7 +87,7 @@ fs::path make_numbered(const std::string& name) {
   fs::create_directories("runs", error);
   check(error, "runs");
   for (int n = 1; n <= kMaxRuns; ++n) {
-    const fs::path path = fs::path("runs") / fmt::format("{}-{}", name, n);
+    fs::path path = fs::path("runs") / fmt::format("{}-{}", name, n);
     if (::mkdir(path.c_str(), 0777) == 0) return path;
     if (errno != EEXIST) fail_system(ExitCode::resources, path.string(), errno);
   }

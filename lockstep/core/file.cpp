@@ -104,7 +104,7 @@ void sync_folder(const fs::path& target) {
 fs::path follow_links(const fs::path& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
-  const fs::path target = fs::weakly_canonical(path, error);
+  fs::path target = fs::weakly_canonical(path, error);
   if (error) fail_system(ExitCode::resources, fmt::format("{}: cannot follow the link", path.string()), error.value());
   return target;
 }
