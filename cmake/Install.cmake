@@ -12,6 +12,9 @@ if(TARGET lockstep_cli)
   install(TARGETS lockstep_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+get_property(plugins GLOBAL PROPERTY LOCKSTEP_MPI_PLUGINS)
+install(FILES ${plugins} DESTINATION lib/lockstep OPTIONAL)
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lockstep-config.cmake.in
                               ${PROJECT_BINARY_DIR}/lockstep-config.cmake INSTALL_DESTINATION ${LOCKSTEP_PACKAGE_DIR})
 # Before 1.0 a minor version may change the interface.

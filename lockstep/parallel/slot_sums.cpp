@@ -5,17 +5,6 @@
 
 namespace lockstep {
 
-namespace {
-
-/// left += right over a stretch of the vector.
-template <class T>
-void add_into(T* left, const T* right, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context) {
-  const Matrix<T> sum = dense_matrix(left, 1, count);
-  kernels.add({.a = sum, .b = dense_matrix(right, 1, count), .y = sum}, context);
-}
-
-}  // namespace
-
 template <class T>
 T* SlotSums<T>::next() {
   if (depth_ == nodes_.size()) nodes_.push_back({AlignedBuffer<T>(size_)});
@@ -44,19 +33,24 @@ std::int64_t aligned_run(std::int64_t first, std::int64_t last, std::int64_t mos
 }
 
 template <class T>
-T* finish_tree(std::span<SlotNode<T>* const> nodes, std::int64_t first, std::int64_t count,
-               const KernelTable<T>& kernels, KernelContext& context) {
-  // The binary counter again, over the few subtrees that are left: (level, index) of what each stack entry sums.
-  struct Entry {
-    T* sum;
-    int level;
-    std::int64_t index;
-  };
-  std::vector<Entry> stack;
-  for (SlotNode<T>* node : nodes) {
-    stack.push_back({node->sum.data(), node->level, node->index});
+std::vector<Subtree<T>> subtrees_of(std::int64_t first, std::int64_t last) {
+  std::vector<Subtree<T>> subtrees;
+  for (std::int64_t run = 0; first < last; first += run) {
+    run = aligned_run(first, last, last - first);
+    subtrees.push_back({nullptr, std::countr_zero(static_cast<std::uint64_t>(run)), first / run});
+  }
+  return subtrees;
+}
+
+template <class T>
+std::vector<Subtree<T>> add_up(std::span<const Subtree<T>> nodes, std::int64_t first, std::int64_t count,
+                               const KernelTable<T>& kernels, KernelContext& context) {
+  // The binary counter again, over the few subtrees that are left.
+  std::vector<Subtree<T>> stack;
+  for (const Subtree<T>& node : nodes) {
+    stack.push_back(node);
     while (stack.size() >= 2) {
-      Entry &left = stack[stack.size() - 2], &right = stack.back();
+      Subtree<T>&left = stack[stack.size() - 2], &right = stack.back();
       if (left.level != right.level || left.index % 2 != 0) break;
       add_into(left.sum + first, right.sum + first, count, kernels, context);
       ++left.level;
@@ -64,14 +58,16 @@ T* finish_tree(std::span<SlotNode<T>* const> nodes, std::int64_t first, std::int
       stack.pop_back();
     }
   }
-  return stack.front().sum;
+  return stack;
 }
 
 template class SlotSums<float>;
 template class SlotSums<double>;
-template float* finish_tree<float>(std::span<SlotNode<float>* const>, std::int64_t, std::int64_t,
-                                   const KernelTable<float>&, KernelContext&);
-template double* finish_tree<double>(std::span<SlotNode<double>* const>, std::int64_t, std::int64_t,
-                                     const KernelTable<double>&, KernelContext&);
+template std::vector<Subtree<float>> subtrees_of<float>(std::int64_t, std::int64_t);
+template std::vector<Subtree<double>> subtrees_of<double>(std::int64_t, std::int64_t);
+template std::vector<Subtree<float>> add_up<float>(std::span<const Subtree<float>>, std::int64_t, std::int64_t,
+                                                   const KernelTable<float>&, KernelContext&);
+template std::vector<Subtree<double>> add_up<double>(std::span<const Subtree<double>>, std::int64_t, std::int64_t,
+                                                     const KernelTable<double>&, KernelContext&);
 
 }  // namespace lockstep

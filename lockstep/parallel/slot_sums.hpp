@@ -41,13 +41,33 @@ class SlotSums {
   std::size_t depth_ = 0;
 };
 
+/// left += right, the addition of the tree.
+template <class T>
+void add_into(T* left, const T* right, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context) {
+  const Matrix<T> sum = dense_matrix(left, 1, count);
+  kernels.add({.a = sum, .b = dense_matrix(right, 1, count), .y = sum}, context);
+}
+
 /// The largest aligned subtree that starts at slot `first`, ends by `last` and has at most `most` slots: its slots.
 std::int64_t aligned_run(std::int64_t first, std::int64_t last, std::int64_t most);
 
-/// Finishes the tree for elements [first, first + count): `nodes` are the subtrees of all workers, left to right,
-/// covering all slots. Adds in place into leftmost nodes; returns where element 0 of the total's vector lies.
+/// Where a subtree's sum lies: node (level, index) of the tree.
 template <class T>
-T* finish_tree(std::span<SlotNode<T>* const> nodes, std::int64_t first, std::int64_t count,
-               const KernelTable<T>& kernels, KernelContext& context);
+struct Subtree {
+  T* sum = nullptr;
+  int level = 0;
+  std::int64_t index = 0;
+};
+
+/// The subtrees that slots [first, last) fall into: as few as can be, left to right, without sums.
+template <class T>
+std::vector<Subtree<T>> subtrees_of(std::int64_t first, std::int64_t last);
+
+/// Adds neighbours up as far as the tree allows, for elements [first, first + count) of their vectors: `nodes` lie side
+/// by side, left to right. Adds in place, into the leftmost of the vectors that belong together; returns what is left,
+/// which is the whole tree's sum alone when the nodes covered all slots.
+template <class T>
+std::vector<Subtree<T>> add_up(std::span<const Subtree<T>> nodes, std::int64_t first, std::int64_t count,
+                               const KernelTable<T>& kernels, KernelContext& context);
 
 }  // namespace lockstep

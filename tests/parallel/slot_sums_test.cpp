@@ -18,7 +18,7 @@ float leaf(std::int64_t slot, std::int64_t element) {
 }
 
 /// Slots [first, last) of a batch as one worker adds them up, in runs of at most `most` slots.
-void add_up(SlotSums<float>& sums, std::int64_t first, std::int64_t last, std::int64_t most) {
+void sum_slots(SlotSums<float>& sums, std::int64_t first, std::int64_t last, std::int64_t most) {
   const KernelTable<float> kernels = make_naive_table<float>();
   KernelContext context;
   for (std::int64_t slot = first, run = 0; slot < last; slot += run) {
@@ -38,20 +38,36 @@ TEST(SlotSums, AnyNumberOfWorkersAndAnyRunsGiveTheTree) {
     for (const std::int64_t workers : {1, 2, 3, 4, 5, 7, 16, 70})
       for (const std::int64_t most : {1, 2, 8, 64}) {
         std::vector<SlotSums<float>> sums(static_cast<std::size_t>(workers), SlotSums<float>(kSize));
-        std::vector<SlotNode<float>*> nodes;
+        std::vector<Subtree<float>> nodes;
         for (std::int64_t w = 0; w < workers; ++w) {
           SlotSums<float>& own = sums[static_cast<std::size_t>(w)];
           own.clear();
-          add_up(own, slots * w / workers, slots * (w + 1) / workers, most);
-          for (SlotNode<float>& node : own.nodes()) nodes.push_back(&node);
+          sum_slots(own, slots * w / workers, slots * (w + 1) / workers, most);
+          for (SlotNode<float>& node : own.nodes()) nodes.push_back({node.sum.data(), node.level, node.index});
         }
         // the vector in two stretches, as two members would finish it
-        const float* total = finish_tree<float>(nodes, 0, 20, kernels, context);
-        EXPECT_EQ(total, finish_tree<float>(nodes, 20, kSize - 20, kernels, context));
+        const auto left = add_up<float>(nodes, 0, 20, kernels, context);
+        ASSERT_EQ(left.size(), 1U);
+        const float* total = left[0].sum;
+        EXPECT_EQ(total, add_up<float>(nodes, 20, kSize - 20, kernels, context)[0].sum);
         for (std::int64_t e = 0; e < kSize; ++e)
           ASSERT_EQ(total[e], slot_tree([&](std::int64_t s) { return leaf(s, e); }, 0, slots))
               << slots << " slots, " << workers << " workers, runs of " << most;
       }
+}
+
+TEST(SlotSums, ARangeOfSlotsFallsIntoItsLargestSubtrees) {
+  for (const std::int64_t last : {0, 1, 5, 8, 13, 64})
+    for (std::int64_t first = 0; first <= last; ++first) {
+      std::int64_t slot = first;
+      for (const Subtree<float>& node : subtrees_of<float>(first, last)) {
+        EXPECT_EQ(node.index << node.level, slot);
+        slot += std::int64_t{1} << node.level;
+        // nothing larger starts here and stays in the range
+        EXPECT_TRUE(node.index % 2 != 0 || ((node.index + 2) << node.level) > last);
+      }
+      EXPECT_EQ(slot, last);
+    }
 }
 
 TEST(SlotSums, TheOrderMatters) {

@@ -1,0 +1,48 @@
+#include "lockstep/parallel/launcher.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/parallel/mpi_transport.hpp"
+
+namespace lockstep {
+
+namespace {
+
+int number(const Environment& environment, const char* name) {
+  const char* text = environment(name);
+  int value = 0;
+  if (text == nullptr || std::from_chars(text, text + std::strlen(text), value).ec != std::errc()) return 0;
+  return value;
+}
+
+}  // namespace
+
+std::optional<Launcher> find_launcher(const Environment& environment) {
+  const auto several = [](Launcher launcher) { return launcher.size > 1 ? std::optional(launcher) : std::nullopt; };
+  if (environment("OMPI_COMM_WORLD_SIZE") != nullptr)
+    return several({MpiLibrary::open_mpi, number(environment, "OMPI_COMM_WORLD_SIZE"), "Open MPI's mpirun"});
+  const int tasks = environment("SLURM_STEP_NUM_TASKS") != nullptr ? number(environment, "SLURM_STEP_NUM_TASKS")
+                                                                   : number(environment, "SLURM_NTASKS");
+  if (environment("PMIX_RANK") != nullptr) return several({MpiLibrary::open_mpi, tasks, "srun --mpi=pmix"});
+  if (environment("PMI_RANK") != nullptr || environment("PMI_FD") != nullptr)
+    return several({MpiLibrary::mpich, number(environment, "PMI_SIZE"), "an MPICH launcher"});
+  // Inside sbatch, but not started by srun: SLURM_PROCID is there, SLURM_STEP_NUM_TASKS is not.
+  if (environment("SLURM_STEP_NUM_TASKS") != nullptr && environment("SLURM_PROCID") != nullptr && tasks > 1)
+    throw Error(ExitCode::usage,
+                fmt::format("srun started {} processes that cannot find each other: use srun --mpi=pmix "
+                            "(Open MPI) or srun --mpi=pmi2 (MPICH)",
+                            tasks));
+  return std::nullopt;
+}
+
+std::unique_ptr<Transport> connect_transport() {
+  const std::optional<Launcher> launcher = find_launcher([](const char* name) { return std::getenv(name); });
+  return launcher ? make_mpi_transport(*launcher) : make_self_transport();
+}
+
+}  // namespace lockstep

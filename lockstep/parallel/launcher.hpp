@@ -1,0 +1,33 @@
+#pragma once
+// Which launcher started this process, told by what it leaves in the environment: nothing is initialised to find out.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "lockstep/parallel/transport.hpp"
+
+namespace lockstep {
+
+enum class MpiLibrary { open_mpi, mpich };
+
+struct Launcher {
+  MpiLibrary library = MpiLibrary::open_mpi;
+  int size = 1;      // as the launcher says
+  std::string name;  // "mpirun (Open MPI)", for messages
+};
+
+/// Looks up an environment variable; null where it is not set.
+using Environment = std::function<const char*(const char*)>;
+
+/// The launcher, when it started more than one process; nothing for a process on its own. Error(usage), with the cure,
+/// when several processes were started that could not find each other (srun without an MPI interface).
+std::optional<Launcher> find_launcher(const Environment& environment);
+
+/// The end of this process: MPI under a launcher, the only rank otherwise. Error(usage), with the cure, when the part
+/// of this program for the launcher's MPI is missing or does not fit, or MPI says another number of ranks than the
+/// launcher (each process then believes to be alone).
+std::unique_ptr<Transport> connect_transport();
+
+}  // namespace lockstep

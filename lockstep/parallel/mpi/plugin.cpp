@@ -1,0 +1,91 @@
+#include "lockstep/parallel/mpi/plugin.hpp"
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+constexpr int kTag = 77;
+
+std::vector<MPI_Request> requests;
+std::vector<int> unused;
+
+int take_request() {
+  if (unused.empty()) {
+    requests.push_back(MPI_REQUEST_NULL);
+    return static_cast<int>(requests.size()) - 1;
+  }
+  const int id = unused.back();
+  unused.pop_back();
+  return id;
+}
+
+int start(lockstep::MpiFacts* facts) {
+  int provided = 0, length = 0;
+  int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  if (error != MPI_SUCCESS) return error;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &facts->rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &facts->size);
+  MPI_Comm node = MPI_COMM_NULL;
+  error = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  if (error != MPI_SUCCESS) return error;
+  MPI_Comm_size(node, &facts->local_size);
+  MPI_Comm_free(&node);
+  char host[MPI_MAX_PROCESSOR_NAME] = {}, library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  MPI_Get_processor_name(host, &length);
+  MPI_Get_library_version(library, &length);
+  std::snprintf(facts->host, sizeof facts->host, "%s", host);
+  std::snprintf(facts->library, sizeof facts->library, "%.*s", static_cast<int>(std::strcspn(library, "\n,")), library);
+  return MPI_SUCCESS;
+}
+
+int finish() { return MPI_Finalize(); }
+
+int send(int to, const void* data, std::size_t bytes, int* request) {
+  *request = take_request();
+  return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, kTag, MPI_COMM_WORLD,
+                   &requests[static_cast<std::size_t>(*request)]);
+}
+
+int receive(int from, void* data, std::size_t bytes, int* request) {
+  *request = take_request();
+  return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, kTag, MPI_COMM_WORLD,
+                   &requests[static_cast<std::size_t>(*request)]);
+}
+
+int test(int request, int* finished) {
+  const int error = MPI_Test(&requests[static_cast<std::size_t>(request)], finished, MPI_STATUS_IGNORE);
+  if (error == MPI_SUCCESS && *finished != 0) unused.push_back(request);
+  return error;
+}
+
+int sum_float(float* data, std::size_t count) {
+  return MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+int sum_double(double* data, std::size_t count) {
+  return MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+void abort(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
+
+void explain(int error, char* text, std::size_t capacity) {
+  char message[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(error, message, &length);
+  std::snprintf(text, capacity, "%s", message);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const lockstep::MpiPlugin* lockstep_mpi_plugin() {
+  static const lockstep::MpiPlugin plugin = {
+      lockstep::kMpiPluginVersion, start, finish, send, receive, test, sum_float, sum_double, abort, explain};
+  return &plugin;
+}

@@ -1,0 +1,36 @@
+#pragma once
+// The part of Lockstep that is compiled against an MPI library: a shared object of its own per library (Open MPI,
+// MPICH), opened only under a launcher. So one program serves both, starts without either, and pays for none when it
+// runs alone. This table of C functions is all that the program sees of MPI. Functions that return int return 0 or an
+// MPI error.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lockstep {
+
+/// Changes with every change of MpiPlugin: a plugin of another build is refused.
+inline constexpr int kMpiPluginVersion = 1;
+inline constexpr const char* kMpiPluginSymbol = "lockstep_mpi_plugin";
+
+struct MpiFacts {
+  int rank, size, local_size;
+  char host[256], library[256];
+};
+
+struct MpiPlugin {
+  int version;
+  int (*start)(MpiFacts* facts);
+  /// Waits for the other ranks.
+  int (*finish)();
+  int (*send)(int to, const void* data, std::size_t bytes, int* request);
+  int (*receive)(int from, void* data, std::size_t bytes, int* request);
+  int (*test)(int request, int* finished);
+  int (*sum_float)(float* data, std::size_t count);
+  int (*sum_double)(double* data, std::size_t count);
+  void (*abort)(int exit_code);
+  /// What an error means, in words.
+  void (*explain)(int error, char* text, std::size_t capacity);
+};
+
+}  // namespace lockstep

@@ -1,0 +1,123 @@
+#include "lockstep/parallel/mpi_transport.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/parallel/mpi/plugin.hpp"
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LibraryNames {
+  const char *name, *file, *package;
+};
+
+LibraryNames names_of(MpiLibrary library) {
+  return library == MpiLibrary::open_mpi ? LibraryNames{"Open MPI", "lockstep_openmpi.so", "libopenmpi-dev"}
+                                         : LibraryNames{"MPICH", "lockstep_mpich.so", "libmpich-dev"};
+}
+
+fs::path find_plugin(const char* file) {
+  if (const char* folder = std::getenv("LOCKSTEP_MPI_DIR"); folder != nullptr && *folder != '\0')
+    return fs::path(folder) / file;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {program, program / "../lib/lockstep"})
+    if (fs::exists(folder / file, error)) return folder / file;
+  return {};
+}
+
+const MpiPlugin& open_plugin(const Launcher& launcher) {
+  const LibraryNames names = names_of(launcher.library);
+  const fs::path path = find_plugin(names.file);
+  if (path.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("started by {}, but this build of Lockstep has no part for {}: install {} and build again",
+                            launcher.name, names.name, names.package));
+  // Open MPI opens parts of its own, which look for its symbols: they must be visible.
+  void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (handle == nullptr)
+    throw Error(ExitCode::usage, fmt::format("{}: {}; is {} installed here?", path.string(), ::dlerror(), names.name));
+  const auto get = reinterpret_cast<const MpiPlugin* (*)()>(::dlsym(handle, kMpiPluginSymbol));
+  if (get == nullptr || get()->version != kMpiPluginVersion)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: made for another version of Lockstep; build or install it again", path.string()));
+  return *get();
+}
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport(const MpiPlugin& plugin, const MpiFacts& facts) : plugin_(plugin), facts_(facts) {}
+  // Finishing waits for the others; after a failure they may never come.
+  ~MpiTransport() override {
+    if (std::uncaught_exceptions() == 0) plugin_.finish();
+  }
+
+  int rank() const override { return facts_.rank; }
+  int size() const override { return facts_.size; }
+  int local_size() const override { return facts_.local_size; }
+  std::string host() const override { return facts_.host; }
+  std::string describe() const override { return facts_.library; }
+
+  TransportRequest start_send(int to, std::span<const std::byte> bytes) override {
+    int request = 0;
+    check(plugin_.send(to, bytes.data(), bytes.size(), &request), to);
+    return request;
+  }
+  TransportRequest start_receive(int from, std::span<std::byte> bytes) override {
+    int request = 0;
+    check(plugin_.receive(from, bytes.data(), bytes.size(), &request), from);
+    return request;
+  }
+  bool finished(TransportRequest request) override {
+    int done = 0;
+    check(plugin_.test(request, &done), -1);
+    return done != 0;
+  }
+  void library_sum(std::span<float> values) override { check(plugin_.sum_float(values.data(), values.size()), -1); }
+  void library_sum(std::span<double> values) override { check(plugin_.sum_double(values.data(), values.size()), -1); }
+  [[noreturn]] void abort(int exit_code) override {
+    plugin_.abort(exit_code);
+    std::_Exit(exit_code);
+  }
+
+ private:
+  void check(int error, int peer) const {
+    if (error == 0) return;
+    char text[512] = {};
+    plugin_.explain(error, text, sizeof text);
+    throw Error(ExitCode::peer_lost,
+                fmt::format("rank {} on {}: {} failed{}: {}", facts_.rank, facts_.host, facts_.library,
+                            peer < 0 ? "" : fmt::format(" with rank {}", peer), text));
+  }
+
+  const MpiPlugin& plugin_;
+  MpiFacts facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher) {
+  const MpiPlugin& plugin = open_plugin(launcher);
+  MpiFacts facts{};
+  if (plugin.start(&facts) != 0)
+    throw Error(ExitCode::usage, fmt::format("started by {}, but MPI does not start", launcher.name));
+  if (facts.size != launcher.size)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{} started {} processes, but each finds {} with {}: the launcher and the MPI library do not "
+                    "belong together; use the mpirun of that library",
+                    launcher.name, launcher.size, facts.size, facts.library));
+  return std::make_unique<MpiTransport>(plugin, facts);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,75 @@
+#pragma once
+// The tree over slots, across ranks: every rank comes with the sums of its own slots and leaves with one stretch of the
+// total; after the optimiser's step every rank gets all stretches of the new weights. No sum is taken by the transport.
+//
+// n numbers, R ranks. A *stretch* is the part of the vector that one rank owns, about n/R.
+//   R = 2^k, no more than the slots: recursive halving. Ranks r and r xor 1 are siblings in the tree: each sends the
+//     half that the other one keeps, and adds; then r xor 2, with halves of halves; and so on: exactly the tree's
+//     additions. Back in the opposite order, doubling what a rank holds. k exchanges each way.
+//   any other R: every rank sends every other one the stretches of its subtrees, which finishes the tree for its own
+//     stretch; then everybody sends its stretch to everybody. One exchange each way, R - 1 messages per subtree.
+// Either way a rank sends about n (1 - 1/R) numbers per direction (docs/algorithms.md).
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lockstep/core/aligned.hpp"
+#include "lockstep/parallel/ranks.hpp"
+#include "lockstep/parallel/slot_sums.hpp"
+
+namespace lockstep {
+
+/// A vector of `elements` numbers, cut at multiples of `block` in its first `divisible` elements; what follows them
+/// belongs to the last stretch.
+struct StretchLayout {
+  std::int64_t elements = 0, divisible = 0, block = 1;
+};
+
+template <class T>
+class RankTree {
+ public:
+  RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& layout);
+
+  /// This rank's stretch; in blocks as well.
+  std::int64_t first() const { return bounds_[own_]; }
+  std::int64_t last() const { return bounds_[own_ + 1]; }
+  std::int64_t first_block() const { return block_bounds_[own_]; }
+  std::int64_t last_block() const { return block_bounds_[own_ + 1]; }
+  bool owns_the_end() const { return own_ + 1 == static_cast<std::size_t>(ranks_.size()); }
+  std::int64_t first_slot() const { return ranks_.share(slots_, ranks_.rank()); }
+  std::int64_t last_slot() const { return ranks_.share(slots_, ranks_.rank() + 1); }
+
+  /// `local` is what add_up left of this rank's slots. The total over all slots, valid in this rank's stretch; returns
+  /// where element 0 of its vector lies. The vectors of `local` are overwritten.
+  T* reduce(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context);
+
+  /// Every rank's stretch to every rank: of a whole vector, of one with the divisible elements only, or with one number
+  /// per block.
+  void gather(T* vector) { gather_stretches(vector, bounds_); }
+  void gather_divisible(T* vector) { gather_stretches(vector, divisible_bounds_); }
+  void gather_blocks(double* per_block) { gather_stretches(per_block, block_bounds_); }
+
+  std::int64_t bytes_sent() const { return bytes_sent_; }
+
+ private:
+  T* halve(T* sum, const KernelTable<T>& kernels, KernelContext& context);
+  T* exchange(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context);
+  template <class U>
+  void gather_stretches(U* data, const std::vector<std::int64_t>& bounds);
+  template <class U>
+  void send(int to, const U* data, std::int64_t first, std::int64_t last);
+  template <class U>
+  void receive(int from, U* data, std::int64_t first, std::int64_t last);
+
+  Ranks& ranks_;
+  std::int64_t slots_;
+  StretchLayout layout_;
+  bool halving_;
+  std::vector<std::int64_t> bounds_, divisible_bounds_, block_bounds_;  // of the stretches, in the order of the vector
+  std::size_t own_;                                                     // this rank's stretch
+  AlignedBuffer<T> scratch_, total_;
+  std::int64_t bytes_sent_ = 0;
+};
+
+}  // namespace lockstep

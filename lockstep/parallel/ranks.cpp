@@ -1,0 +1,136 @@
+#include "lockstep/parallel/ranks.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Longer than any honest pause: a rank that reads, evaluates or saves says nothing meanwhile.
+constexpr std::chrono::seconds kPeerTimeout{300};
+constexpr std::chrono::microseconds kSpin{100};   // a partner at work on another core is usually faster than this
+constexpr std::chrono::milliseconds kYield{5};    // then the core is offered to others between two looks
+constexpr std::chrono::microseconds kSleep{200};  // then it is given away
+
+class SelfTransport final : public Transport {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  int local_size() const override { return 1; }
+  std::string host() const override { return "localhost"; }
+  std::string describe() const override { return "one process"; }
+  TransportRequest start_send(int, std::span<const std::byte>) override { return alone(); }
+  TransportRequest start_receive(int, std::span<std::byte>) override { return alone(); }
+  bool finished(TransportRequest) override { return true; }
+  void library_sum(std::span<float>) override {}
+  void library_sum(std::span<double>) override {}
+  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+
+ private:
+  [[noreturn]] static TransportRequest alone() { throw Error(ExitCode::bug, "a single rank has no peers"); }
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_self_transport() { return std::make_unique<SelfTransport>(); }
+
+std::chrono::nanoseconds peer_timeout() {
+  const char* text = std::getenv("LOCKSTEP_PEER_TIMEOUT");
+  if (text == nullptr || *text == '\0') return kPeerTimeout;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (*end != '\0' || !(seconds > 0 && seconds <= 86400))
+    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_PEER_TIMEOUT={}: must be seconds, from 0 to 86400", text));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+Ranks::Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout)
+    : transport_(std::move(transport)), timeout_(timeout) {}
+
+void Ranks::send(int to, std::span<const std::byte> bytes) {
+  if (!bytes.empty()) pending_.push_back({transport_->start_send(to, bytes), to});
+}
+
+void Ranks::receive(int from, std::span<std::byte> bytes) {
+  if (!bytes.empty()) pending_.push_back({transport_->start_receive(from, bytes), from});
+}
+
+void Ranks::wait(std::string_view phase) {
+  const auto start = Clock::now();
+  std::size_t left = pending_.size();
+  while (true) {
+    for (Pending& each : pending_) {
+      if (each.done || !transport_->finished(each.request)) continue;
+      each.done = true;
+      --left;
+    }
+    if (left == 0) break;
+    const auto waited = Clock::now() - start;
+    if (waited < kSpin) continue;
+    if (waited > timeout_) {
+      const auto silent = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.done; });
+      throw Error(ExitCode::peer_lost,
+                  fmt::format("rank {} on {} has not heard from rank {} for {:.0f} s in phase {}, after step {}: it is "
+                              "dead, stopped or cut off; go on from the last checkpoint with --resume",
+                              rank(), transport_->host(), silent->peer, std::chrono::duration<double>(waited).count(),
+                              phase, step_));
+    }
+    if (waited < kYield)
+      ::sched_yield();
+    else
+      std::this_thread::sleep_for(kSleep);
+  }
+  pending_.clear();
+}
+
+std::vector<std::string> Ranks::all_gather(const std::string& text, std::string_view phase) {
+  std::vector<std::string> all(static_cast<std::size_t>(size()));
+  std::vector<std::uint64_t> lengths(all.size(), text.size());
+  const std::uint64_t own = text.size();
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer == rank()) continue;
+    send(peer, bytes_of(&own, 1));
+    receive(peer, writable_bytes_of(&lengths[static_cast<std::size_t>(peer)], 1));
+  }
+  wait(phase);
+  for (int peer = 0; peer < size(); ++peer) {
+    std::string& theirs = all[static_cast<std::size_t>(peer)];
+    if (peer == rank()) {
+      theirs = text;
+      continue;
+    }
+    theirs.resize(lengths[static_cast<std::size_t>(peer)]);
+    send(peer, bytes_of(text.data(), static_cast<std::int64_t>(text.size())));
+    receive(peer, writable_bytes_of(theirs.data(), static_cast<std::int64_t>(theirs.size())));
+  }
+  wait(phase);
+  return all;
+}
+
+std::string Ranks::broadcast(const std::string& text, std::string_view phase) {
+  std::uint64_t length = text.size();
+  for (int peer = 1; leader() && peer < size(); ++peer) send(peer, bytes_of(&length, 1));
+  if (!leader()) receive(0, writable_bytes_of(&length, 1));
+  wait(phase);
+  std::string result = text;
+  result.resize(length);
+  for (int peer = 1; leader() && peer < size(); ++peer)
+    send(peer, bytes_of(result.data(), static_cast<std::int64_t>(length)));
+  if (!leader()) receive(0, writable_bytes_of(result.data(), static_cast<std::int64_t>(length)));
+  wait(phase);
+  return result;
+}
+
+}  // namespace lockstep

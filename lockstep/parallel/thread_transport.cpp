@@ -1,0 +1,100 @@
+#include "lockstep/parallel/thread_transport.hpp"
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// The messages under way, by sender and receiver: copies, so that a send is finished at once.
+struct Mailboxes {
+  explicit Mailboxes(int ranks)
+      : size(ranks), queues(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {}
+
+  std::deque<std::vector<std::byte>>& queue(int from, int to) {
+    return queues[static_cast<std::size_t>(from) * static_cast<std::size_t>(size) + static_cast<std::size_t>(to)];
+  }
+
+  const int size;
+  std::mutex mutex;
+  std::vector<std::deque<std::vector<std::byte>>> queues;
+};
+
+class ThreadTransport final : public Transport {
+ public:
+  ThreadTransport(std::shared_ptr<Mailboxes> mail, int rank) : mail_(std::move(mail)), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return mail_->size; }
+  int local_size() const override { return mail_->size; }
+  std::string host() const override { return "localhost"; }
+  std::string describe() const override { return "threads of one process"; }
+
+  TransportRequest start_send(int to, std::span<const std::byte> bytes) override {
+    const std::lock_guard lock(mail_->mutex);
+    mail_->queue(rank_, to).emplace_back(bytes.begin(), bytes.end());
+    return kSent;
+  }
+
+  TransportRequest start_receive(int from, std::span<std::byte> bytes) override {
+    receives_.emplace(++last_, Receive{from, bytes});
+    return last_;
+  }
+
+  bool finished(TransportRequest request) override {
+    if (request == kSent) return true;
+    const auto found = receives_.find(request);
+    // Earlier receives from the same rank come first.
+    for (auto earlier = receives_.begin(); earlier != found; ++earlier)
+      if (earlier->second.from == found->second.from) return false;
+    std::vector<std::byte> message;
+    {
+      const std::lock_guard lock(mail_->mutex);
+      auto& queue = mail_->queue(found->second.from, rank_);
+      if (queue.empty()) return false;
+      message = std::move(queue.front());
+      queue.pop_front();
+    }
+    if (message.size() != found->second.bytes.size())
+      throw Error(ExitCode::bug, fmt::format("a message of {} bytes where {} were expected", message.size(),
+                                             found->second.bytes.size()));
+    std::copy(message.begin(), message.end(), found->second.bytes.begin());
+    receives_.erase(found);
+    return true;
+  }
+
+  void library_sum(std::span<float>) override { throw Error(ExitCode::bug, "threads have no library sum"); }
+  void library_sum(std::span<double>) override { throw Error(ExitCode::bug, "threads have no library sum"); }
+  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+
+ private:
+  static constexpr TransportRequest kSent = 0;
+  struct Receive {
+    int from;
+    std::span<std::byte> bytes;
+  };
+
+  std::shared_ptr<Mailboxes> mail_;
+  int rank_;
+  std::map<TransportRequest, Receive> receives_;
+  TransportRequest last_ = kSent;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Transport>> make_thread_transports(int size) {
+  const auto mail = std::make_shared<Mailboxes>(size);
+  std::vector<std::unique_ptr<Transport>> ends;
+  for (int rank = 0; rank < size; ++rank) ends.push_back(std::make_unique<ThreadTransport>(mail, rank));
+  return ends;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,47 @@
+#pragma once
+// How bytes travel between the ranks of a run. Only point-to-point and non-blocking: whoever waits (ranks.hpp) can keep
+// a deadline. Every collective operation is built on top of it, so it is the same for MPI and for the ranks-as-threads
+// of the tests, and one rank is an ordinary size.
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace lockstep {
+
+/// What start_send and start_receive return; valid until finished() has said true.
+using TransportRequest = int;
+
+/// One rank's end. Used by one thread at a time. Messages between two ranks arrive in the order they were sent; sizes
+/// are known to both sides. Failures of the library underneath are Error(peer_lost).
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Ranks on this host, this one included.
+  virtual int local_size() const = 0;
+  virtual std::string host() const = 0;
+  /// "Open MPI 4.1.4": for people.
+  virtual std::string describe() const = 0;
+
+  /// Begin to move bytes; the memory stays untouched (send) or unread (receive) until the request is finished.
+  virtual TransportRequest start_send(int to, std::span<const std::byte> bytes) = 0;
+  virtual TransportRequest start_receive(int from, std::span<std::byte> bytes) = 0;
+  /// Moves things on and says whether this request is finished; then the request is gone.
+  virtual bool finished(TransportRequest request) = 0;
+
+  /// The library's own sum over all ranks, in place, in an order of its own: for comparison, never under the promise.
+  virtual void library_sum(std::span<float> values) = 0;
+  virtual void library_sum(std::span<double> values) = 0;
+
+  /// Ends all ranks now.
+  [[noreturn]] virtual void abort(int exit_code) = 0;
+};
+
+/// The only rank of a run.
+std::unique_ptr<Transport> make_self_transport();
+
+}  // namespace lockstep
