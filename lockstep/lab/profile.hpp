@@ -67,7 +67,7 @@ struct ProfileQuestion {
 };
 
 /// A row for every section that was entered: load, the layers forward, loss, the layers backward (from the last to the
-/// first), reduce, update, wait, validation, shuffle, report.
+/// first), reduce, exchange, update, wait, validation, shuffle, report.
 std::vector<ProfileRow> profile_rows(const Profile& profile, const ProfileQuestion& question = {});
 
 /// The rows as one: sums, and the speed-up of a training step (waiting included; without validation, shuffle and

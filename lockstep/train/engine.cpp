@@ -21,9 +21,13 @@ constexpr std::int64_t kScoreBlock = 64;  // samples per chunk of an evaluation;
 /// least, and any choice gives the same bits.
 constexpr std::int64_t kChunkBytes = 512 * 1024;
 
+/// The inputs of a small data set that is trained in one batch, in one order, are turned into columns once and stay so.
+/// Larger ones would only be a second copy of the data.
+constexpr std::int64_t kKeptBytes = 64 * 1024 * 1024;
+
 void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
   for (double PhaseTimes::*phase : {&PhaseTimes::load, &PhaseTimes::forward, &PhaseTimes::loss, &PhaseTimes::backward,
-                                    &PhaseTimes::reduce, &PhaseTimes::update, &PhaseTimes::wait})
+                                    &PhaseTimes::reduce, &PhaseTimes::update, &PhaseTimes::exchange, &PhaseTimes::wait})
     sum.*phase += share * (part.*phase);
 }
 
@@ -48,9 +52,10 @@ std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, const Chunk
 }
 
 template <class T>
-Engine<T>::Engine(Network& network, const TrainOptions& options)
+Engine<T>::Engine(Network& network, const TrainOptions& options, Ranks& ranks)
     : network_(network),
       options_(options),
+      ranks_(ranks),
       body_(body_of(network, options.loss)),
       kernels_(make_table<T>(options.backend)),
       update_(options.optimizer, network.parameters(), network.trainable_count()) {
@@ -62,7 +67,9 @@ Engine<T>::Engine(Network& network, const TrainOptions& options)
 /// Slots and chunks for the batches of this data.
 template <class T>
 void Engine<T>::prepare(const Dataset& data) {
-  profile_ = nullptr;  // only fit takes one
+  profile_ = nullptr;  // only fit takes one, and only fit sees the same batch again
+  keeps_inputs_ = false;
+  fit_ = nullptr;
   check_data(network_, options_.loss, data);
   const std::int64_t batch = options_.batch > 0 ? options_.batch : data.size();
   slots_ = options_.slots > 0 ? options_.slots : auto_slots(batch);
@@ -71,6 +78,19 @@ void Engine<T>::prepare(const Dataset& data) {
   scores_.loss.resize(static_cast<std::size_t>(slots_));
   scores_.correct.resize(static_cast<std::size_t>(slots_));
   squares_.resize(static_cast<std::size_t>((network_.trainable_count() + kSquareBlock - 1) / kSquareBlock));
+  tree_.emplace(ranks_, slots_, StretchLayout{network_.parameter_count(), network_.trainable_count(), kSquareBlock});
+}
+
+template <class T>
+void Engine<T>::keep_inputs(const Dataset& data) {
+  const bool one_batch = options_.batch == 0 || options_.batch >= data.size();
+  keeps_inputs_ = one_batch && !options_.shuffle &&
+                  data.size() * data.features() * static_cast<std::int64_t>(sizeof(T)) <= kKeptBytes;
+  // Chunks are runs of slots: no more of them than slots.
+  for (const auto& each : seats_) {
+    each->kept.clear();
+    if (keeps_inputs_) each->kept.resize(static_cast<std::size_t>(slots_));
+  }
 }
 
 /// First half of a step: the gradients of this member's slots, chunk by chunk, depth first.
@@ -81,8 +101,10 @@ void Engine<T>::run_slots(const Member& member, const Batch& batch) {
   const T scale = options_.reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1);
   own.sums.clear();
   std::vector<std::int64_t> columns;
-  const std::int64_t last = member.share(slots_, member.index + 1);
-  for (std::int64_t slot = member.share(slots_, member.index), run = 0; slot < last; slot += run) {
+  const std::int64_t own_slots = tree_->last_slot() - tree_->first_slot();
+  const std::int64_t last = tree_->first_slot() + member.share(own_slots, member.index + 1);
+  for (std::int64_t slot = tree_->first_slot() + member.share(own_slots, member.index), run = 0; slot < last;
+       slot += run) {
     run = aligned_run(slot, last, slots_per_chunk_);
     const auto begin = bounds.begin() + slot;
     columns.assign(begin, begin + run + 1);
@@ -97,6 +119,7 @@ void Engine<T>::run_slots(const Member& member, const Batch& batch) {
           {.data = batch.data,
            .ids = batch.ids.subspan(static_cast<std::size_t>(*begin), static_cast<std::size_t>(columns.back())),
            .slots = {columns},
+           .kept = keeps_inputs_ ? &own.kept[static_cast<std::size_t>(slot)] : nullptr,
            .parameters = network_.data<T>(),
            .scale = scale,
            .gradients = gradients,
@@ -121,13 +144,84 @@ std::int64_t Engine<T>::node_count() const {
   return count;
 }
 
-/// The gradient summed over all slots, elements [first, last); only after the first barrier.
+/// What the members have summed up, left to right.
 template <class T>
-T* Engine<T>::reduce(const Member& member, std::int64_t first, std::int64_t last) {
-  std::vector<SlotNode<T>*> nodes;
+std::vector<Subtree<T>> Engine<T>::subtrees() {
+  std::vector<Subtree<T>> nodes;
   for (const auto& each : seats_)
-    for (SlotNode<T>& node : each->sums.nodes()) nodes.push_back(&node);
-  return finish_tree<T>(nodes, first, last - first, kernels_, seat(member).worker.context());
+    for (SlotNode<T>& node : each->sums.nodes()) nodes.push_back({node.sum.data(), node.level, node.index});
+  return nodes;
+}
+
+template <class T>
+typename Engine<T>::Stretch Engine<T>::stretch_of(const Member& member) const {
+  const std::int64_t blocks = tree_->last_block() - tree_->first_block();
+  const std::int64_t first = tree_->first_block() + member.share(blocks, member.index);
+  const std::int64_t last = tree_->first_block() + member.share(blocks, member.index + 1);
+  const std::int64_t trainable = network_.trainable_count();
+  return {std::min(trainable, first * kSquareBlock), std::min(trainable, last * kSquareBlock), first};
+}
+
+template <class T>
+void Engine<T>::meet(const Member& member) {
+  Lap lap;
+  member.barrier.wait();
+  lap(seat(member).times.wait);
+  close(member, kWaitSection);
+}
+
+/// Every rank gets the scores of all slots and hears all wishes for the step that makes so many.
+template <class T>
+void Engine<T>::exchange_scores(std::int64_t steps) {
+  wishes_ = fit_ != nullptr && fit_->wishes ? fit_->wishes(steps) : StepWishes{};
+  if (ranks_.size() == 1) return;
+  gather_shares(ranks_, scores_.loss.data(), slots_, "scores");
+  gather_shares(ranks_, scores_.correct.data(), slots_, "scores");
+  std::vector<StepWishes> all(static_cast<std::size_t>(ranks_.size()), wishes_);
+  gather_shares(ranks_, all.data(), ranks_.size(), "scores");
+  for (const StepWishes& each : all) wishes_ = {wishes_.stop || each.stop, wishes_.state || each.state};
+}
+
+/// The stretches of the optimiser's state that the other ranks own.
+template <class T>
+void Engine<T>::gather_state() {
+  for (T* vector : {update_.first_data(), update_.second_data()})
+    if (vector != nullptr) tree_->gather_divisible(vector);
+}
+
+/// The gradient summed over all slots, valid in this member's stretch and, for member 0 of the rank that owns it, in
+/// the running statistics at the end of the vector; only after the first barrier.
+template <class T>
+T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& own) {
+  Seat& mine = seat(member);
+  KernelContext& context = mine.worker.context();
+  const std::vector<Subtree<T>> nodes = subtrees();
+  const std::int64_t trainable = network_.trainable_count(), all = network_.parameter_count();
+  Lap lap;
+  if (ranks_.size() == 1) {
+    T* const gradient = add_up<T>(nodes, own.first, own.last - own.first, kernels_, context).front().sum;
+    if (member.index == 0) {
+      add_up<T>(nodes, trainable, all - trainable, kernels_, context);
+      exchange_scores(batch.step + 1);
+    }
+    lap(mine.times.reduce);
+    close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
+    return gradient;
+  }
+  const std::int64_t first = member.share(all, member.index), last = member.share(all, member.index + 1);
+  const std::vector<Subtree<T>> local = add_up<T>(nodes, first, last - first, kernels_, context);
+  lap(mine.times.reduce);
+  close(member, kReduceSection, double(nodes.size() - local.size()) * add_cost(last - first, 1, sizeof(T)));
+  meet(member);
+  Lap exchange;
+  if (member.index == 0) {
+    gradient_ = tree_->reduce(local, kernels_, context);
+    exchange_scores(batch.step + 1);
+    exchange(mine.times.exchange);
+    close(member, kExchangeSection);
+  }
+  meet(member);
+  return gradient_;
 }
 
 /// Second half: this member's stretch of the parameter vector, in whole blocks of kSquareBlock elements.
@@ -135,29 +229,27 @@ template <class T>
 void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
   Seat& own = seat(member);
   KernelContext& context = own.worker.context();
-  Lap lap;
-  const std::int64_t trainable = network_.trainable_count(), all = network_.parameter_count();
-  const auto blocks = static_cast<std::int64_t>(squares_.size());
-  const std::int64_t first_block = member.share(blocks, member.index);
-  const std::int64_t first = std::min(trainable, first_block * kSquareBlock);
-  const std::int64_t last = std::min(trainable, member.share(blocks, member.index + 1) * kSquareBlock);
+  const Stretch stretch = stretch_of(member);
+  const auto [first, last, first_block] = stretch;
   T* const parameters = network_.data<T>();
-  T* const gradient = reduce(member, first, last);
+  T* const gradient = reduce(member, batch, stretch);
+  Lap lap;
   if (member.index == 0) {
     batch_scores_ = {block_tree(scores_.loss), 0};
     for (const std::int64_t correct : scores_.correct) batch_scores_.correct += correct;
-    reduce(member, trainable, all);  // the sums for the running statistics
-    body_.update_statistics(parameters, gradient, static_cast<std::int64_t>(batch.ids.size()));
+    if (tree_->owns_the_end())
+      body_.update_statistics(parameters, gradient, static_cast<std::int64_t>(batch.ids.size()));
   }
-  lap(own.times.reduce);
-  close(member, kReduceSection, double(node_count() - 1) * add_cost(last - first, 1, sizeof(T)));
   update_.add_l2(options_.l2, parameters, gradient, first, last, kernels_, context);
   if (options_.clip_norm > 0) {
     kernels_.square_sums({.count = last - first, .x = gradient + first, .partial = squares_.data() + first_block},
                          context);
     close(member, kUpdateSection);
-    member.barrier.wait();
-    close(member, kWaitSection);
+    meet(member);
+    if (ranks_.size() > 1) {
+      if (member.index == 0) tree_->gather_blocks(squares_.data());
+      meet(member);
+    }
     const double norm = std::sqrt(block_tree(squares_));
     if (norm > options_.clip_norm)
       kernels_.scale_gradient({.count = last - first, .factor = T(options_.clip_norm / norm), .g = gradient + first},
@@ -171,15 +263,19 @@ void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
 template <class T>
 void Engine<T>::train_batch(const Member& member, const Batch& batch) {
   run_slots(member, batch);
-  Lap lap;
-  member.barrier.wait();
-  lap(seat(member).times.wait);
-  close(member, kWaitSection);
+  meet(member);
   reduce_and_update(member, batch);
-  Lap second;
-  member.barrier.wait();
-  second(seat(member).times.wait);
-  close(member, kWaitSection);
+  meet(member);
+  if (ranks_.size() == 1) return;
+  if (member.index == 0) {
+    Lap lap;
+    tree_->gather(network_.data<T>());
+    if (wishes_.stop || wishes_.state) gather_state();
+    ranks_.note_step(batch.step + 1);
+    lap(seat(member).times.exchange);
+    close(member, kExchangeSection);
+  }
+  meet(member);
 }
 
 template <class T>
@@ -229,7 +325,8 @@ void Engine<T>::account(const Batch& batch, const Dataset& data, const FitOption
                          .step = done,
                          .steps = batches_->count(),
                          .samples_done = report_.train.samples,
-                         .loss = report_.train.loss});
+                         .loss = report_.train.loss,
+                         .wishes = wishes_});
 }
 
 template <class T>
@@ -271,6 +368,9 @@ void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOp
       close(member, kReportSection);
     }
   }
+  // The others may still note down how long they waited; after this barrier their times can be read.
+  member.barrier.wait();
+  close(member, kWaitSection);
   lap(seconds);
   if (fit_options.validation != nullptr) {
     if (member.index == 0) prepare_scores(*fit_options.validation);
@@ -296,9 +396,11 @@ std::vector<EpochReport> Engine<T>::fit(const Dataset& data, const FitOptions& f
   prepare(data);
   if (data.size() == 0) throw Error(ExitCode::data, "there are no samples to train on");
   if (fit_options.validation != nullptr) check_data(network_, options_.loss, *fit_options.validation);
+  keep_inputs(data);
   reports_.clear();
   const std::int64_t first = epoch_, last = epoch_ + fit_options.epochs;
   profile_ = fit_options.profile;
+  fit_ = &fit_options;
   if (profile_ != nullptr) profile_->begin(sections_of(network_), options_.threads);
   run_team(options_.threads, [&](const Member& member) {
     const auto start = Recorder::Clock::now();
@@ -307,6 +409,8 @@ std::vector<EpochReport> Engine<T>::fit(const Dataset& data, const FitOptions& f
     if (profile_ != nullptr)
       profile_->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
   });
+  gather_state();
+  fit_ = nullptr;
   return std::move(reports_);
 }
 
@@ -373,7 +477,11 @@ std::vector<double> Engine<T>::gradient(const Dataset& data, std::span<const std
   run_team(options_.threads, [&](const Member& member) {
     run_slots(member, {data, ids});
     member.barrier.wait();
-    if (member.index == 0) total = reduce(member, 0, network_.parameter_count());
+    if (member.index != 0) return;
+    KernelContext& context = seat(member).worker.context();
+    const auto local = add_up<T>(subtrees(), 0, network_.parameter_count(), kernels_, context);
+    total = tree_->reduce(local, kernels_, context);
+    tree_->gather(total);
   });
   update_.add_l2(options_.l2, network_.data<T>(), total, 0, network_.trainable_count(), kernels_,
                  seats_[0]->worker.context());
@@ -391,11 +499,13 @@ void Engine<T>::prepare_scores(const Dataset& data) {
 template <class T>
 std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) {
   const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
+  const std::int64_t first = ranks_.share(blocks, ranks_.rank());
+  const std::int64_t own = ranks_.share(blocks, ranks_.rank() + 1) - first;
   std::vector<std::int64_t> ids;
   PhaseTimes ignored;
   std::int64_t scored = 0;
-  for (std::int64_t block = member.share(blocks, member.index); block < member.share(blocks, member.index + 1);
-       ++block) {
+  for (std::int64_t block = first + member.share(own, member.index);
+       block < first + member.share(own, member.index + 1); ++block) {
     ids.resize(static_cast<std::size_t>(std::min(kScoreBlock, data.size() - block * kScoreBlock)));
     std::iota(ids.begin(), ids.end(), block * kScoreBlock);
     const std::int64_t columns[] = {0, static_cast<std::int64_t>(ids.size())};
@@ -407,7 +517,10 @@ std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) 
 }
 
 template <class T>
-Scores Engine<T>::total_scores(const Dataset& data) const {
+Scores Engine<T>::total_scores(const Dataset& data) {
+  const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
+  gather_shares(ranks_, blocks_.loss.data(), blocks, "evaluation");
+  gather_shares(ranks_, blocks_.correct.data(), blocks, "evaluation");
   Scores total{.samples = data.size()};
   if (data.size() > 0) total.loss = block_tree(blocks_.loss) / double(data.size());
   if (data.classes() > 0)

@@ -1,14 +1,16 @@
 #pragma once
-// The training loop behind Trainer, as one program that every thread of a team runs on its share (SPMD). A step has two
-// barriers: after the gradients of a worker's slots, and after its stretch of the reduced and updated parameter vector.
+// The training loop behind Trainer, as one program that every thread of a team runs on its share (SPMD), in every rank.
+// A step has two barriers: after the gradients of a worker's slots, and after its stretch of the reduced and updated
+// parameter vector. With several ranks the leader of each team exchanges sums and weights with the others in between.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "lockstep/data/batches.hpp"
-#include "lockstep/parallel/slot_sums.hpp"
+#include "lockstep/parallel/rank_tree.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "lockstep/train/update.hpp"
@@ -51,7 +53,7 @@ class TrainingEngine {
 template <class T>
 class Engine final : public TrainingEngine {
  public:
-  Engine(Network& network, const TrainOptions& options);
+  Engine(Network& network, const TrainOptions& options, Ranks& ranks);
 
   std::vector<EpochReport> fit(const Dataset& data, const FitOptions& fit_options) override;
   double step(const Dataset& data, std::span<const std::int64_t> ids) override;
@@ -71,6 +73,7 @@ class Engine final : public TrainingEngine {
     Worker<T> worker;
     SlotSums<T> sums;
     PhaseTimes times;
+    std::vector<AlignedBuffer<T>> kept;  // the inputs of its chunks, by chunk; empty where they are gathered each time
   };
 
   /// One batch as all members see it.
@@ -79,6 +82,11 @@ class Engine final : public TrainingEngine {
     std::span<const std::int64_t> ids;
     std::int64_t step = 0;  // from 0, since the beginning of training
     double rate = 0;
+  };
+
+  /// A member's part of the trainable parameters: elements and blocks of kSquareBlock.
+  struct Stretch {
+    std::int64_t first, last, first_block;
   };
 
   /// The sums of one batch's scores.
@@ -92,18 +100,24 @@ class Engine final : public TrainingEngine {
   void train_batch(const Member& member, const Batch& batch);
   void run_slots(const Member& member, const Batch& batch);
   void reduce_and_update(const Member& member, const Batch& batch);
-  T* reduce(const Member& member, std::int64_t first, std::int64_t last);
+  T* reduce(const Member& member, const Batch& batch, const Stretch& own);
+  void meet(const Member& member);
   std::int64_t score_blocks(const Member& member, const Dataset& data);
 
   // By one member, or outside a team.
   void prepare(const Dataset& data);
+  void keep_inputs(const Dataset& data);
   void prepare_scores(const Dataset& data);
   void begin_epoch(const Dataset& data);
   void account(const Batch& batch, const Dataset& data, const FitOptions& fit_options, std::int64_t total_epochs);
   void end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds);
-  Scores total_scores(const Dataset& data) const;
+  Scores total_scores(const Dataset& data);
   double rate_at(std::int64_t step, std::int64_t total_steps) const;
   std::int64_t node_count() const;
+  std::vector<Subtree<T>> subtrees();
+  Stretch stretch_of(const Member& member) const;
+  void exchange_scores(std::int64_t steps);
+  void gather_state();
   Seat& seat(const Member& member) { return *seats_[static_cast<std::size_t>(member.index)]; }
   /// Ends a span of this member, where a profile is taken.
   void close(const Member& member, std::int32_t section, Cost cost = {}) {
@@ -112,18 +126,24 @@ class Engine final : public TrainingEngine {
 
   Network& network_;
   TrainOptions options_;
+  Ranks& ranks_;
   Sequence<T> body_;
   KernelTable<T> kernels_;
   Update<T> update_;
   std::vector<std::unique_ptr<Seat>> seats_;
   std::int64_t slots_ = 0, slots_per_chunk_ = 1;
+  bool keeps_inputs_ = false;
   std::int64_t epoch_ = 0, steps_ = 0;  // epochs done, and the steps in them
   std::int64_t batch_ = 0;              // batches done of the present epoch; report_ and epoch_loss_ are their sums
   Profile* profile_ = nullptr;          // of the present fit
+  const FitOptions* fit_ = nullptr;     // the same
+  std::optional<RankTree<T>> tree_;
 
   // Shared by the team: each entry has one writer between two barriers.
   SlotScores scores_;            // of the present batch, by slot
+  StepWishes wishes_;            // of all ranks for the present step, by member 0
   BatchScores batch_scores_;     // their sums, by member 0 between the barriers of a step
+  T* gradient_ = nullptr;        // summed over all ranks, in this rank's stretch; by member 0
   std::vector<double> squares_;  // of the gradient, by block; for clipping
   SlotScores blocks_;            // of an evaluation, by block of samples
   std::unique_ptr<Batches> batches_;

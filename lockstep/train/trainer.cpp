@@ -67,15 +67,19 @@ void check_options(const TrainOptions& o) {
           fmt::format("lr = {} must be a finite number, at least 0", base_rate(o.optimizer)));
 }
 
+std::unique_ptr<TrainingEngine> make_engine(Network& network, const TrainOptions& options, Ranks& ranks) {
+  check_options(options);
+  if (network.precision() == Precision::float32) return std::make_unique<Engine<float>>(network, options, ranks);
+  return std::make_unique<Engine<double>>(network, options, ranks);
+}
+
 }  // namespace
 
-Trainer::Trainer(Network& network, TrainOptions options) {
-  check_options(options);
-  if (network.precision() == Precision::float32)
-    engine_ = std::make_unique<Engine<float>>(network, options);
-  else
-    engine_ = std::make_unique<Engine<double>>(network, options);
-}
+Trainer::Trainer(Network& network, TrainOptions options)
+    : alone_(std::make_unique<Ranks>(make_self_transport())), engine_(make_engine(network, options, *alone_)) {}
+
+Trainer::Trainer(Network& network, TrainOptions options, Ranks& ranks)
+    : engine_(make_engine(network, options, ranks)) {}
 
 Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;

@@ -19,6 +19,7 @@
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/lab/profile.hpp"
 #include "lockstep/nn/network.hpp"
+#include "lockstep/parallel/ranks.hpp"
 #include "lockstep/train/optimizer.hpp"
 
 namespace lockstep {
@@ -54,9 +55,10 @@ struct Scores {
 };
 
 /// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics. `wait` is the
-/// time at barriers.
+/// time at barriers, `exchange` that between ranks.
 struct PhaseTimes {
-  double load = 0, forward = 0, loss = 0, backward = 0, reduce = 0, update = 0, wait = 0;  // mean over threads
+  double load = 0, forward = 0, loss = 0, backward = 0, reduce = 0, update = 0, exchange = 0,
+         wait = 0;  // mean over threads
   double validation = 0, total = 0;
 };
 
@@ -71,11 +73,18 @@ struct EpochReport {
   PhaseTimes times;
 };
 
+/// What a rank asks of a step while it runs: all ranks hear of it, and act after the same step.
+struct StepWishes {
+  bool stop = false;   // training shall end
+  bool state = false;  // state() shall be complete in on_step
+};
+
 struct StepReport {
   std::int64_t epoch = 0, epochs = 0;  // from 1
   std::int64_t step = 0, steps = 0;    // of this epoch, from 1
   std::int64_t samples_done = 0;       // of this epoch
   double loss = 0;                     // mean of this epoch so far
+  StepWishes wishes{};                 // of any rank, for this step
 };
 
 struct FitOptions {
@@ -83,6 +92,8 @@ struct FitOptions {
   /// (restore, or a callback that threw), the rest of it counts as the first.
   std::int64_t epochs = 1;
   const Dataset* validation = nullptr;
+  /// Asked once in every step, with the number of steps done when it ends.
+  std::function<StepWishes(std::int64_t)> wishes{};
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
   Profile* profile = nullptr;  // filled with this fit's spans; null: none are taken
@@ -111,6 +122,9 @@ class Trainer {
  public:
   /// Throws Error(usage) when network and options do not fit together. `network` must outlive the trainer.
   Trainer(Network& network, TrainOptions options);
+  /// One of several ranks, each of which does the same with its own trainer: fit, step, gradient and evaluate are then
+  /// steps that all of them take together. `ranks` must outlive the trainer.
+  Trainer(Network& network, TrainOptions options, Ranks& ranks);
   ~Trainer();
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
@@ -132,7 +146,8 @@ class Trainer {
 
   const TrainOptions& options() const;
 
-  /// A copy of where training stands: callable outside fit, and within it from on_step and on_epoch.
+  /// A copy of where training stands: callable outside fit, and within it from on_step and on_epoch. Each of several
+  /// ranks has its own part of the optimiser's state; all of it only after fit, and in on_step where it was wished for.
   TrainingState state() const;
 
   /// Goes on from there, weights included: fit then gives the reports, and ends with the bits, of a trainer that was
@@ -140,6 +155,7 @@ class Trainer {
   void restore(const TrainingState& state);
 
  private:
+  std::unique_ptr<Ranks> alone_;  // where no ranks were given
   std::unique_ptr<TrainingEngine> engine_;
 };
 

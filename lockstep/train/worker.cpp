@@ -71,8 +71,10 @@ void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_sl
   const auto samples = static_cast<std::int64_t>(chunk.ids.size());
   reserve(samples, chunk.slots.count());
   Lap lap;
-  const Matrix<T> x{input_.data(), inputs_, samples, padded(samples)};
-  chunk.data.gather(chunk.ids, x);
+  const bool gathered = chunk.kept != nullptr && chunk.kept->size() > 0;
+  if (chunk.kept != nullptr && !gathered) *chunk.kept = AlignedBuffer<T>(inputs_ * padded(samples));
+  const Matrix<T> x{chunk.kept != nullptr ? chunk.kept->data() : input_.data(), inputs_, samples, padded(samples)};
+  if (!gathered) chunk.data.gather(chunk.ids, x);
   const LossTargets<T> targets = load_targets(chunk);
   lap(times.load);
   if (chunk.recorder != nullptr)

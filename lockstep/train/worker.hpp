@@ -29,6 +29,8 @@ class Worker {
     const Dataset& data;
     std::span<const std::int64_t> ids;
     Slots slots;  // of the ids
+    /// Where the inputs of these samples stay from one step to the next: filled in when it is empty. Null: nowhere.
+    AlignedBuffer<T>* kept = nullptr;
     const T* parameters;
     T scale = T(1);          // of the loss
     T* gradients = nullptr;  // every element is written; null: no gradient wanted, inference mode

@@ -76,11 +76,12 @@ inline void feed(Sha256& hash, const Scores& scores) {
   feed(hash, std::to_string(std::bit_cast<std::uint64_t>(scores.loss)) + " " + std::to_string(*scores.correct) + "\n");
 }
 
-/// Trains for two epochs: weights, losses and counts of correct answers of every epoch go into the hash.
+/// Trains for two epochs: weights, losses and counts of correct answers of every epoch go into the hash. As one of
+/// several ranks, where some are given.
 inline void feed_training(Sha256& hash, Network network, const TrainOptions& options, const Dataset& train,
-                          const Dataset& test) {
+                          const Dataset& test, Ranks* ranks = nullptr) {
   network.initialise(7);
-  Trainer trainer(network, options);
+  Trainer trainer = ranks != nullptr ? Trainer(network, options, *ranks) : Trainer(network, options);
   for (const EpochReport& epoch : trainer.fit(train, {.epochs = 2, .validation = &test})) {
     feed(hash, epoch.weight_hash + "\n");
     feed(hash, epoch.train);
@@ -88,9 +89,10 @@ inline void feed_training(Sha256& hash, Network network, const TrainOptions& opt
   }
 }
 
-inline std::string training_hash(const PromiseRun& run, const Dataset& train, const Dataset& test) {
+inline std::string training_hash(const PromiseRun& run, const Dataset& train, const Dataset& test,
+                                 Ranks* ranks = nullptr) {
   Sha256 hash;
-  feed_training(hash, run.network, run.options, train, test);
+  feed_training(hash, run.network, run.options, train, test, ranks);
   return to_hex(hash.finish());
 }
 

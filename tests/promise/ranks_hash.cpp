@@ -1,0 +1,40 @@
+// One rank of an MPI run: trains the networks of the promise together with the others. Rank 0 prints, for each network,
+// its name, whether every rank got what one process alone gets ("same" or "different"), and the hash.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "lockstep/parallel/launcher.hpp"
+#include "tests/promise/networks.hpp"
+
+namespace {
+
+using namespace lockstep;
+
+/// Error(integrity) when a rank has another hash.
+std::string hash_of_all(const std::string& own, Ranks& ranks) {
+  for (const std::string& hash : ranks.all_gather(own, "hash"))
+    if (hash != own) throw Error(ExitCode::integrity, "the ranks have different weights");
+  return own;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Ranks ranks(connect_transport());
+    if (ranks.leader()) std::printf("%s, %d ranks\n", ranks.transport().describe().c_str(), ranks.size());
+    for (PromiseRun run : promise_runs()) {
+      const DataSplits data = promise_data(run);
+      run.options.threads = argc > 1 ? std::atoi(argv[1]) : 1;
+      const std::string hash = hash_of_all(training_hash(run, *data.train, *data.test, &ranks), ranks);
+      run.options.threads = 1;
+      const bool same = hash == training_hash(run, *data.train, *data.test);
+      if (ranks.leader()) std::printf("%s %s %s\n", run.name.c_str(), same ? "same" : "different", hash.c_str());
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "ranks_hash: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

@@ -1,0 +1,92 @@
+// Level L2 of the promise with ranks as threads of one process: any number of ranks, each with any number of threads.
+// ranks_hash.cpp does it with MPI.
+
+#include <gtest/gtest.h>
+
+#include "tests/parallel/rank_threads.hpp"
+#include "tests/promise/networks.hpp"
+
+namespace lockstep {
+namespace {
+
+class PromiseRanks : public testing::TestWithParam<int> {
+ protected:
+  PromiseRun run_ = promise_runs()[static_cast<std::size_t>(GetParam())];
+};
+
+TEST_P(PromiseRanks, OneHashForRanksAndThreads) {
+  const DataSplits data = promise_data(run_);
+  run_.options.threads = 1;
+  const std::string expected = training_hash(run_, *data.train, *data.test);
+  for (const int size : {1, 2, 3, 4, 5, 8, 17})
+    for (const int threads : {1, 2, 3}) {
+      PromiseRun run = run_;
+      run.options.threads = threads;
+      run_ranks(size, [&](Ranks& ranks) {
+        EXPECT_EQ(training_hash(run, *data.train, *data.test, &ranks), expected)
+            << "rank " << ranks.rank() << " of " << size << " with " << threads << " threads";
+      });
+    }
+}
+
+TEST_P(PromiseRanks, GradientsAndStepsToo) {
+  const DataSplits data = promise_data(run_);
+  run_.options.threads = 1;
+  std::vector<std::int64_t> ids = {3, 1, 4, 15, 9, 2, 6, 5, 35, 8, 7, 32, 38, 46, 26};
+  Network alone = run_.network;
+  alone.initialise(7);
+  Trainer serial(alone, run_.options);
+  const std::vector<double> gradient = serial.gradient(*data.train, ids);
+  const double loss = serial.step(*data.train, ids);
+  const Scores scores = serial.evaluate(*data.test);
+  for (const int size : {2, 3, 8})
+    run_ranks(size, [&](Ranks& ranks) {
+      Network network = run_.network;
+      network.initialise(7);
+      Trainer trainer(network, run_.options, ranks);
+      EXPECT_EQ(trainer.gradient(*data.train, ids), gradient);
+      EXPECT_EQ(trainer.step(*data.train, ids), loss);
+      EXPECT_EQ(weight_hash(network.values()), weight_hash(alone.values()));
+      EXPECT_EQ(trainer.evaluate(*data.test).loss, scores.loss);
+    });
+}
+
+/// Each rank owns a part of the optimiser's state; where it is wished for, and after fit, every rank has all of it.
+TEST_P(PromiseRanks, StateIsGatheredAndTrainingStopsTogether) {
+  const DataSplits data = promise_data(run_);
+  run_.options.threads = 1;
+  constexpr std::int64_t kStop = 3;  // in the middle of the second epoch
+  TrainingState expected;
+  const auto train = [&](Network network, Ranks* ranks, int wisher) {
+    network.initialise(7);
+    Trainer trainer = ranks != nullptr ? Trainer(network, run_.options, *ranks) : Trainer(network, run_.options);
+    struct Stopped {};
+    TrainingState state;
+    const auto wishes = [&](std::int64_t steps) {
+      return StepWishes{.stop = steps == kStop && (ranks == nullptr || ranks->rank() == wisher)};
+    };
+    const auto on_step = [&](const StepReport& report) {
+      if (!report.wishes.stop) return;
+      state = trainer.state();
+      throw Stopped{};
+    };
+    EXPECT_THROW(trainer.fit(*data.train, {.epochs = 2, .wishes = wishes, .on_step = on_step}), Stopped);
+    EXPECT_EQ(state.steps, kStop);
+    return state;
+  };
+  expected = train(run_.network, nullptr, 0);
+  for (const int size : {2, 3, 4})
+    run_ranks(size, [&](Ranks& ranks) {
+      const TrainingState state = train(run_.network, &ranks, size - 1);
+      EXPECT_EQ(weight_hash(state.parameters), weight_hash(expected.parameters));
+      EXPECT_EQ(weight_hash(state.first), weight_hash(expected.first));
+      EXPECT_EQ(weight_hash(state.second), weight_hash(expected.second));
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, PromiseRanks, testing::Range(0, 3), [](const auto& info) {
+  return info.param == 0 ? "mlp" : info.param == 1 ? "lenet5" : "bn_cnn";
+});
+
+}  // namespace
+}  // namespace lockstep

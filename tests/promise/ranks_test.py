@@ -1,0 +1,41 @@
+"""ranks_test.py PROGRAM PLUGINS LIBRARY: the training runs of PROGRAM under an MPI launcher, on several numbers of ranks and
+threads; the hashes must be those of one process. LIBRARY is openmpi or mpich; skipped, saying so, where it is missing."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+COUNTS = {"openmpi": [(2, 1), (3, 2), (4, 1), (5, 1), (8, 1)], "mpich": [(2, 1), (3, 1)]}
+SKIPPED = 77
+
+
+def command(library, ranks):
+    if library == "openmpi":
+        return ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
+    return ["mpirun.mpich", "-n", str(ranks)]
+
+
+def main(program, plugins, library):
+    launcher = command(library, 1)[0]
+    if shutil.which(launcher) is None or not (pathlib.Path(plugins) / f"lockstep_{library}.so").exists():
+        print(f"{library} is not installed: {launcher} or the plugin for it is missing")
+        return SKIPPED
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "SLURM_"))}
+    environment |= {"LOCKSTEP_MPI_DIR": plugins, "LOCKSTEP_PEER_TIMEOUT": "120"}
+    hashes = set()
+    for ranks, threads in COUNTS[library]:
+        done = subprocess.run([*command(library, ranks), program, str(threads)], env=environment, capture_output=True,
+                              text=True, timeout=300, check=False)
+        lines = [line.split() for line in done.stdout.splitlines()]
+        print(f"{ranks} ranks x {threads} threads: {done.stdout.strip()}", flush=True)
+        if done.returncode != 0 or len(lines) != 4 or f"{ranks} ranks" not in done.stdout:
+            sys.exit(f"{ranks} ranks x {threads} threads: exit {done.returncode}: {done.stdout}{done.stderr}")
+        if different := [line[0] for line in lines[1:] if line[1] != "same"]:
+            sys.exit(f"{ranks} ranks x {threads} threads: other weights for {', '.join(different)}")
+        hashes.add(tuple(line[2] for line in lines[1:]))
+    return 0 if len(hashes) == 1 else sys.exit("the hashes depend on the number of ranks")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
