@@ -23,8 +23,8 @@ namespace lockstep::cli {
 namespace {
 
 constexpr const char* kDescription =
-    "Lockstep trains neural networks; the trained weights are the same bits on any number of threads and SIMD "
-    "lanes.";
+    "Lockstep trains neural networks; the trained weights are the same bits on any number of ranks, threads and "
+    "SIMD lanes.";
 
 constexpr const char* kExamples = R"(Examples:
   lockstep train examples/moons.toml

@@ -12,7 +12,8 @@ RunCheckpoints::RunCheckpoints(const CheckpointSources& sources, std::int64_t st
       digest_(std::move(digest)),
       writer_([this](const Snapshot& snapshot) { write(snapshot); }) {}
 
-bool RunCheckpoints::is_due(std::int64_t steps) const {
+bool RunCheckpoints::is_due(std::int64_t steps) {
+  if (!writer_.idle()) return false;
   const CheckpointConfig& when = sources_.config.checkpoint;
   // At multiples of every_steps, or as soon after one as the writer is free.
   if (when.every_steps > 0 && steps / when.every_steps > saved_steps_ / when.every_steps) return true;
@@ -20,11 +21,10 @@ bool RunCheckpoints::is_due(std::int64_t steps) const {
          Clock::now() - saved_at_ >= std::chrono::duration<double, std::ratio<60>>(when.every_minutes);
 }
 
-void RunCheckpoints::step(const Trainer& trainer, const StepReport& report) {
-  const std::int64_t steps = (report.epoch - 1) * report.steps + report.step;
-  if (!writer_.idle() || !is_due(steps)) return;
-  writer_.hand_over(snapshot(trainer));
-  saved_steps_ = steps;
+void RunCheckpoints::start(const Trainer& trainer) {
+  Snapshot now = snapshot(trainer);
+  saved_steps_ = now.state.steps;
+  writer_.hand_over(std::move(now));
   saved_at_ = Clock::now();
 }
 

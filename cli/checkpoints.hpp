@@ -31,9 +31,11 @@ class RunCheckpoints {
   /// `steps`: done already. `digest`: of the data; empty: computed when the first checkpoint needs it.
   RunCheckpoints(const CheckpointSources& sources, std::int64_t steps, std::string digest);
 
-  /// After a step of fit: starts to save if it is time and the last save is done; else a later step will. Throws what
-  /// the last save threw.
-  void step(const Trainer& trainer, const StepReport& report);
+  /// Whether it is time to save after the step that makes so many, and the last save is done; else a later step will
+  /// be asked. Throws what the last save threw.
+  bool is_due(std::int64_t steps);
+  /// Starts to save where the trainer stands, in on_step.
+  void start(const Trainer& trainer);
 
   /// Saves where the trainer stands and returns when it is on the disk; its name.
   std::string save(const Trainer& trainer);
@@ -41,7 +43,6 @@ class RunCheckpoints {
  private:
   using Clock = std::chrono::steady_clock;
 
-  bool is_due(std::int64_t steps) const;
   Snapshot snapshot(const Trainer& trainer) const;
   void write(const Snapshot& snapshot);
 

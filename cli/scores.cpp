@@ -37,9 +37,10 @@ std::optional<EpochReport> report_from_metrics(std::string_view line) {
 
 Json timings_json(const EpochReport& report, const std::string& backend) {
   const PhaseTimes& t = report.times;
-  const Json seconds = {{"load", t.load},         {"forward", t.forward},       {"loss", t.loss},
-                        {"backward", t.backward}, {"reduce", t.reduce},         {"update", t.update},
-                        {"wait", t.wait},         {"validation", t.validation}, {"total", t.total}};
+  const Json seconds = {{"load", t.load},         {"forward", t.forward}, {"loss", t.loss},
+                        {"backward", t.backward}, {"reduce", t.reduce},   {"update", t.update},
+                        {"exchange", t.exchange}, {"wait", t.wait},       {"validation", t.validation},
+                        {"total", t.total}};
   return {{"epoch", report.epoch},
           {"backend", backend},
           {"seconds", seconds},

@@ -11,6 +11,7 @@
 #include "cli/model_data.hpp"
 #include "cli/profile.hpp"
 #include "cli/progress.hpp"
+#include "cli/rank_session.hpp"
 #include "cli/resume.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/run_summary.hpp"
@@ -65,89 +66,136 @@ struct RunLines {
   LineFile metrics, timings;
 };
 
-/// One training run: what it works on, and what it has seen so far.
+/// One training run, or one rank of it: what it works on, and what it has seen so far.
 class TrainRun {
  public:
-  TrainRun(const TrainArguments& arguments, Console& console)
-      : console_(console),
-        arguments_(arguments),
-        config_(load_config(arguments.config, arguments.set)),
-        network_(make_network(config_)) {
-    config_.train.backend = arguments.backend;
-    config_.train.threads = arguments.threads;
-  }
+  TrainRun(const TrainArguments& arguments, Console& console, Ranks& ranks)
+      : console_(console), arguments_(arguments), ranks_(ranks) {}
 
-  void run() {
-    const RunDirectoryOptions out{.path = arguments_.out,
-                                  .name = std::filesystem::path(arguments_.config).stem().string(),
-                                  .overwrite = arguments_.overwrite,
-                                  .resume = arguments_.resume};
-    check_run_directory(out);
-    Trainer trainer = make_trainer();
-    // A run that is there is held, and its configuration compared, before the data are loaded; a new folder is made
-    // only when nothing stands against the run any more.
+  /// Rank 0, or the only one: writes the run directory and speaks.
+  void lead() {
     std::unique_ptr<const RunDirectory> directory;
     std::optional<Checkpoint> from;
-    if (arguments_.resume && std::filesystem::exists(arguments_.out)) {
-      directory = std::make_unique<RunDirectory>(out);
-      from = find_checkpoint(*directory, config_, console_);
-    }
-    load(trainer);
-    if (!directory) directory = std::make_unique<RunDirectory>(out);
-    const std::string digest = from ? check_same_data(*from, *directory, data_) : "";
-    const KeptLines kept = from ? check_lines(*from, *directory) : KeptLines{};
-    if (from) trainer.restore(from->state);
+    std::string digest;
+    KeptLines kept;
+    prepare_together(ranks_, [&] {
+      make_network_and_trainer();
+      prepare(directory, from);
+      if (from) digest = check_same_data(*from, *directory, data_);
+      if (from) kept = check_lines(*from, *directory);
+    });
+    share_beginning(from, digest);
+    if (from) trainer_->restore(from->state);
     if (!from) directory->clear();
     write_file_atomically(directory->file(kConfigFile), resolved_toml(config_));
     RunLines lines(*directory, kept);
-    RunSummary summary{.config = config_, .network = network_, .directory = *directory, .last = kept.last};
+    RunSummary summary{.config = config_, .network = *network_, .directory = *directory, .last = kept.last};
     if (from) summary.resumed_step = from->state.steps;
     from.reset();
-    begin(trainer, *directory);
-    RunCheckpoints checkpoints({*directory, config_, network_, info_, data_, lines.metrics, lines.timings},
+    begin(*directory);
+    RunCheckpoints checkpoints({*directory, config_, *network_, info_, data_, lines.metrics, lines.timings},
                                summary.resumed_step.value_or(0), digest);
-    fit(trainer, checkpoints, lines, summary);
-    finish(trainer, lines, summary);
+    fit(checkpoints, lines, summary);
+    finish(lines, summary);
+  }
+
+  /// Another rank: the same training, without a word.
+  void follow() {
+    prepare_together(ranks_, [&] {
+      make_network_and_trainer();
+      load();
+    });
+    check_agreement(ranks_, config_, data_);
+    const std::string checkpoint = ranks_.broadcast("", "beginning");
+    if (!checkpoint.empty())
+      trainer_->restore(parse_checkpoint(std::as_bytes(std::span(checkpoint)), "the checkpoint of rank 0").state);
+    catch_signals();
+    const auto on_step = [](const StepReport& report) {
+      if (report.wishes.stop) throw SilentEnd{ExitCode::preempted};
+    };
+    trainer_->fit(*data_.train, {.epochs = config_.epochs - trainer_->state().epoch,
+                                 .validation = data_.validation.get(),
+                                 .wishes = [](std::int64_t) { return StepWishes{.stop = stop_signal != 0}; },
+                                 .on_step = on_step});
+    if (data_.test) trainer_->evaluate(*data_.test);
   }
 
  private:
-  Trainer make_trainer() {
+  void make_network_and_trainer() {
+    config_ = load_config(arguments_.config, arguments_.set);
+    config_.train.backend = arguments_.backend;
+    config_.train.threads = arguments_.threads;
+    if (arguments_.threads == 0 && ranks_.size() > 1) config_.train.threads = threads_of_rank(ranks_.transport());
+    network_.emplace(make_network(config_));
     try {
-      return Trainer(network_, config_.train);
+      trainer_.emplace(*network_, config_.train, ranks_);
     } catch (const Error& error) {
       throw Error(error.code(), fmt::format("{}: {}", config_.name, error.what()));
     }
   }
 
-  void load(const Trainer& trainer) {
+  /// A run that is there is held, and its configuration compared, before the data are loaded; a new folder is made only
+  /// when nothing stands against the run any more.
+  void prepare(std::unique_ptr<const RunDirectory>& directory, std::optional<Checkpoint>& from) {
+    const RunDirectoryOptions out{.path = arguments_.out,
+                                  .name = std::filesystem::path(arguments_.config).stem().string(),
+                                  .overwrite = arguments_.overwrite,
+                                  .resume = arguments_.resume};
+    check_run_directory(out);
+    if (arguments_.resume && std::filesystem::exists(arguments_.out)) {
+      directory = std::make_unique<RunDirectory>(out);
+      from = find_checkpoint(*directory, config_, console_);
+    }
+    load();
+    if (!directory) directory = std::make_unique<RunDirectory>(out);
+  }
+
+  /// Where there are other ranks: that they begin with the same, and where.
+  void share_beginning(const std::optional<Checkpoint>& from, std::string& digest) {
+    if (ranks_.size() == 1) return;
+    digest = check_agreement(ranks_, config_, data_);
+    std::string bytes;
+    if (from) {
+      const std::vector<std::byte> file = write_checkpoint(from->model.network, info_, from->state, from->run);
+      bytes.assign(reinterpret_cast<const char*>(file.data()), file.size());
+    }
+    ranks_.broadcast(bytes, "beginning");
+    console_.note(fmt::format("{} ranks ({}), {} threads each", ranks_.size(), ranks_.transport().describe(),
+                              trainer_->options().threads));
+  }
+
+  void load() {
     const auto start = Clock::now();
     data_ = load_data(config_.data);
-    check_fit(trainer, data_, config_.name);
+    check_fit(*trainer_, data_, config_.name);
     info_.loss = config_.train.loss;
     describe_data(config_.data, data_, info_);
     console_.note(fmt::format("train on {} ({})", one_line(data_.train->describe()), duration(seconds_since(start))));
   }
 
   /// Says what is about to happen.
-  void begin(const Trainer& trainer, const RunDirectory& directory) {
+  void begin(const RunDirectory& directory) {
     console_.note(fmt::format("writing to {}", one_line(directory.path().string())));
     if (arguments_.verbose)
       for (const std::string& line :
-           verbose_lines(config_.train.backend, network_.precision(), trainer.options().threads))
+           verbose_lines(config_.train.backend, network_->precision(), trainer_->options().threads))
         console_.note(line);
-    if (arguments_.profile) profile_.emplace(network_, trainer.options(), data_, console_);
+    if (arguments_.profile) profile_.emplace(*network_, trainer_->options(), data_, console_);
   }
 
-  void fit(Trainer& trainer, RunCheckpoints& checkpoints, RunLines& lines, RunSummary& summary) {
-    const TrainingState before = trainer.state();
+  void fit(RunCheckpoints& checkpoints, RunLines& lines, RunSummary& summary) {
+    const TrainingState before = trainer_->state();
     if (summary.resumed_step) note_resumed(before);
     Progress progress(console_, data_.train->size(), config_.epochs);
     catch_signals();
     const auto start = Clock::now();
+    const auto wishes = [&](std::int64_t steps) {
+      return StepWishes{.stop = stop_signal != 0, .state = checkpoints.is_due(steps)};
+    };
     const auto on_step = [&](const StepReport& report) {
       progress.step(report);
-      checkpoints.step(trainer, report);
-      if (stop_signal != 0) throw Interrupted{report.epoch, report.step, report.steps};
+      if (report.wishes.state) checkpoints.start(*trainer_);
+      if (report.wishes.stop) throw Interrupted{report.epoch, report.step, report.steps};
     };
     const auto on_epoch = [&](const EpochReport& report) {
       lines.metrics.append(metrics_json(report).dump());
@@ -156,14 +204,15 @@ class TrainRun {
       summary.last = report;
     };
     try {
-      trainer.fit(*data_.train, {.epochs = config_.epochs - before.epoch,
-                                 .validation = data_.validation.get(),
-                                 .on_step = on_step,
-                                 .on_epoch = on_epoch,
-                                 .profile = profile_ ? &profile_->spans() : nullptr});
+      trainer_->fit(*data_.train, {.epochs = config_.epochs - before.epoch,
+                                   .validation = data_.validation.get(),
+                                   .wishes = wishes,
+                                   .on_step = on_step,
+                                   .on_epoch = on_epoch,
+                                   .profile = profile_ ? &profile_->spans() : nullptr});
     } catch (const Interrupted& at) {
-      checkpoints.save(trainer);
-      save_model(summary.directory.file(kModelFile), network_, info_);
+      checkpoints.save(*trainer_);
+      save_model(summary.directory.file(kModelFile), *network_, info_);
       const std::string folder = summary.directory.path().string();
       throw Error(ExitCode::preempted,
                   fmt::format("stopped by a signal at epoch {}, step {} of {}, and saved; to go on: lockstep train {} "
@@ -172,7 +221,7 @@ class TrainRun {
     }
     summary.seconds = seconds_since(start);
     summary.samples = (config_.epochs - before.epoch) * data_.train->size() - before.samples;
-    summary.checkpoint = checkpoints.save(trainer);
+    summary.checkpoint = checkpoints.save(*trainer_);
   }
 
   void note_resumed(const TrainingState& state) {
@@ -186,16 +235,16 @@ class TrainRun {
           fmt::format("going on from step {}: epoch {}, batch {}", state.steps, state.epoch + 1, state.batch + 1));
   }
 
-  void finish(const Trainer& trainer, RunLines& lines, RunSummary& summary) {
-    save_model(summary.directory.file(kModelFile), network_, info_);
+  void finish(RunLines& lines, RunSummary& summary) {
+    save_model(summary.directory.file(kModelFile), *network_, info_);
     if (profile_) {
       profile_->write(summary.directory);
       summary.profile = &*profile_;
     }
     if (data_.test) {
-      summary.test = trainer.evaluate(*data_.test);
+      summary.test = trainer_->evaluate(*data_.test);
       lines.metrics.append(
-          Json{{"test", scores_json(*summary.test)}, {"weight_hash", weight_hash(network_.values())}}.dump());
+          Json{{"test", scores_json(*summary.test)}, {"weight_hash", weight_hash(network_->values())}}.dump());
     }
     console_.print(console_.json() ? summary.json() : summary.text());
   }
@@ -204,8 +253,10 @@ class TrainRun {
 
   Console& console_;
   const TrainArguments& arguments_;
-  RunConfig config_;
-  Network network_;
+  Ranks& ranks_;
+  RunConfig config_{};
+  std::optional<Network> network_{};
+  std::optional<Trainer> trainer_{};
   DataSplits data_{};
   ModelInfo info_{};
   std::optional<RunProfile> profile_{};
@@ -218,7 +269,13 @@ void run_train(const TrainArguments& arguments, Console& console) {
     throw Error(ExitCode::usage, "--resume needs --out DIR: the folder of the run to go on with");
   if (arguments.resume && arguments.overwrite)
     throw Error(ExitCode::usage, "--resume keeps the run in --out and --overwrite replaces it; give one of them");
-  TrainRun(arguments, console).run();
+  run_as_rank(
+      [&](Ranks& ranks) {
+        if (!ranks.leader()) console = Console({.json = false, .quiet = true});
+        TrainRun run(arguments, console, ranks);
+        ranks.leader() ? run.lead() : run.follow();
+      },
+      [&](const std::string& message) { console.fail(fmt::format("lockstep: {}", one_line(message))); });
 }
 
 }  // namespace lockstep::cli

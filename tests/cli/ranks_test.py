@@ -1,0 +1,153 @@
+"""The program under mpirun, with Open MPI and with MPICH: the files of a run are those of one process, byte for byte; a run
+goes on with another number of ranks; rank 0 alone speaks. Skipped, saying so, where a launcher or its plugin is missing."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program import MOONS, PROGRAM, ProgramTest, Result, main
+
+LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
+# Of a launcher that runs the tests themselves.
+FOREIGN = ("OMPI_", "PMI", "PMIX_", "SLURM_")
+
+
+def available(library):
+    return shutil.which(LAUNCHERS[library][0]) is not None and (pathlib.Path(PROGRAM).parent / f"lockstep_{library}.so").exists()
+
+
+class RanksTest(ProgramTest):
+    def command(self, library, ranks, *arguments):
+        if not available(library):
+            self.skipTest(f"{library} is missing: its mpirun, or the plugin for it")
+        return [*LAUNCHERS[library], "-n", str(ranks), PROGRAM, *arguments]
+
+    def environment(self, **more):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+        return kept | {"HOME": str(self.folder), "OMP_NUM_THREADS": "1"} | more
+
+    def launch(self, library, ranks, *arguments, **more):
+        done = subprocess.run(self.command(library, ranks, *arguments), cwd=self.folder, env=self.environment(**more),
+                              timeout=120, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def contents(self, run):
+        return [(self.folder / run / name).read_bytes() for name in ("metrics.jsonl", "model.safetensors", "config.toml")]
+
+    def train_alone(self, text=MOONS):
+        self.write("a.toml", text)
+        self.assertEqual(self.run_program("train", "a.toml", "--out", "alone").code, 0)
+        return self.contents("alone")
+
+
+class SameBytes(RanksTest):
+    def compare(self, library, counts):
+        alone = self.train_alone()
+        for ranks in counts:
+            result = self.launch(library, ranks, "train", "a.toml", "--out", f"run{ranks}")
+            self.assertEqual(result.code, 0, result)
+            self.assertIn(f"{ranks} ranks", result.err)
+            self.assertEqual(result.out.count("weights"), 1, "one rank speaks")
+            self.assertEqual(self.contents(f"run{ranks}"), alone, f"{ranks} ranks")
+
+    def test_open_mpi(self):
+        self.compare("openmpi", [1 + 1, 3, 5])
+
+    def test_mpich(self):
+        self.compare("mpich", [2])
+
+    def test_resumed_on_other_counts(self):
+        text = MOONS.replace("epochs = 3", "epochs = 12")
+        alone = self.train_alone(text)
+        self.write("part.toml", text.replace("epochs = 12", "epochs = 4"))
+        self.assertEqual(self.launch("openmpi", 3, "train", "part.toml", "--out", "run").code, 0)
+        result = self.launch("openmpi", 2, "train", "part.toml", "--set", "train.epochs=7", "--out", "run", "--resume")
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.run_program("train", "a.toml", "--out", "run", "--resume").code, 0)
+        self.assertEqual(self.contents("run"), alone)
+
+
+class Ends(RanksTest):
+    def test_a_fault_of_all_is_said_once(self):
+        self.write("a.toml", MOONS.replace("epochs", "epoch"))
+        result = self.launch("openmpi", 3, "train", "a.toml", "--out", "run")
+        self.assertEqual(result.code, 2, result)
+        self.assertEqual(result.err.count("lockstep: a.toml"), 1, result)
+
+    def test_divergence_is_said_once(self):
+        self.write("a.toml", MOONS.replace('{name = "adam", lr = 0.05}', '{name = "sgd", lr = 1e300}'))
+        result = self.launch("openmpi", 2, "train", "a.toml", "--out", "run")
+        self.assertEqual(result.code, 8, result)
+        self.assertEqual(result.err.count("diverged"), 1, result)
+
+    def test_other_data_on_one_rank(self):
+        self.write("a.toml", MOONS.replace('source = "moons"', 'source = "d.csv"').split("count = 64")[0]
+                   + MOONS[MOONS.index("[model]"):].replace('output = "sigmoid"\n', 'output = "sigmoid"\n'))
+        rows = [f"{i % 7 / 7},{i % 5 / 5},{i % 2}" for i in range(40)]
+        for rank, changed in ((0, "0.5"), (1, "0.25")):
+            self.write(f"{rank}/d.csv", "\n".join([f"{changed},0.1,1", *rows]) + "\n")
+        script = self.write("rank.sh", f'cd "$OMPI_COMM_WORLD_RANK" && exec "{PROGRAM}" "$@"\n')
+        if not available("openmpi"):
+            self.skipTest("openmpi is missing: its mpirun, or the plugin for it")
+        command = [*LAUNCHERS["openmpi"], "-n", "2", "sh", str(script), "train", "../a.toml", "--out", "../run"]
+        done = subprocess.run(command, cwd=self.folder, env=self.environment(), timeout=120, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertRegex(done.stderr, r"lockstep: rank 1 on \S+ has another data \([0-9a-f]{16}\) than rank 0")
+
+    def test_a_signal_saves_and_the_run_goes_on(self):
+        text = MOONS.replace("epochs = 3", "epochs = 400")
+        alone = self.train_alone(text)
+        with subprocess.Popen(self.command("openmpi", 2, "train", "a.toml", "--out", "run"), cwd=self.folder,
+                              env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            while run.poll() is None and not self.has_lines("run/metrics.jsonl", 20):
+                time.sleep(0.01)
+            # One rank alone hears of it, and not rank 0; all stop after the same step.
+            os.kill(self.rank_process(run.pid, 1), signal.SIGTERM)
+            _, errors = run.communicate(timeout=60)
+        self.assertEqual(errors.count("stopped by a signal"), 1, errors)
+        self.assertEqual(run.returncode, 10, errors)
+        result = self.launch("openmpi", 3, "train", "a.toml", "--out", "run", "--resume")
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.contents("run"), alone)
+
+    def rank_process(self, launcher, rank):
+        """The process of a rank, a child of Open MPI's mpirun."""
+        children = pathlib.Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+        wanted = f"OMPI_COMM_WORLD_RANK={rank}".encode()
+        return next(int(child) for child in children
+                    if wanted in pathlib.Path(f"/proc/{child}/environ").read_bytes().split(b"\0"))
+
+    def has_lines(self, name, count):
+        path = self.folder / name
+        return path.exists() and path.read_bytes().count(b"\n") >= count
+
+
+class Launchers(RanksTest):
+    def test_processes_that_do_not_find_each_other(self):
+        self.write("a.toml", MOONS)
+        result = self.run_program("train", "a.toml", env={"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "1"})
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("srun --mpi=pmix", result.err)
+
+    def test_a_plugin_that_is_missing(self):
+        self.write("a.toml", MOONS)
+        result = self.run_program("train", "a.toml", env={"OMPI_COMM_WORLD_SIZE": "2", "LOCKSTEP_MPI_DIR": str(self.folder)})
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("lockstep_openmpi.so", result.err)
+
+    def test_a_launcher_of_the_other_library(self):
+        """Processes that each believe to be rank 0 of 1."""
+        if not (available("openmpi") and available("mpich")):
+            self.skipTest("needs Open MPI and MPICH")
+        self.write("a.toml", MOONS)
+        result = self.run_program("train", "a.toml", env={"PMI_SIZE": "2", "PMI_RANK": "0"})
+        self.assertEqual(result.code, 2, result)
+
+
+if __name__ == "__main__":
+    main()
