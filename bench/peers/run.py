@@ -1,7 +1,8 @@
 """run.py [--threads 1,2] [--repeats 7] [--workloads NAME,...] [--backends simd,library] [--quick]: Lockstep, PyTorch and
 JAX do the same work from the same weights with the same number of threads, interleaved: every contender once per round,
-so that noise hits all alike. Prints median times with their 95 % intervals, the ratio to the fastest variant of any peer,
-the share of the machine's matrix product, losses and accuracies; writes results.json (with every sample) and results.md."""
+so that noise hits all alike (peers that are far behind after two rounds are left out of the others). Prints median times
+with their 95 % intervals, the ratio to the fastest variant of any peer, the share of the machine's matrix product, losses
+and accuracies; writes results.json (with every sample) and results.md."""
 import argparse
 import datetime
 import json
@@ -18,6 +19,7 @@ HERE = pathlib.Path(__file__).parent
 TORCH = ("eager", "fused", "channels_last", "compile")
 JAX = ("jit", "scan")
 STEPS = 3  # whose losses are compared
+ROUNDS_FOR_ALL, BEHIND = 2, 2.0  # whoever is so far behind the fastest after so many rounds cannot win: no more rounds
 AGREE = 1e-4  # how far outputs, the first of them in float32 and all in float64 (workloads.exact) may lie apart
 
 
@@ -134,6 +136,13 @@ def same_work(workload, entries):
     return same, f"{sentence}: {'the same work' if same else 'NOT the same work'}."
 
 
+def in_the_race(runs):
+    """Lockstep, and the peers whose best time is not far behind the best of all peers."""
+    best = {name: min(answer["seconds"] for answer in answers) for name, answers in runs.items()}
+    fastest = min((t for name, t in best.items() if not name.startswith(report.LOCKSTEP)), default=0)
+    return [name for name, t in best.items() if name.startswith(report.LOCKSTEP) or t <= BEHIND * fastest]
+
+
 def compare(workload, threads, options):
     entries, left_out = contenders(workload, threads, options)
     description = machine(options.program, threads)
@@ -142,7 +151,8 @@ def compare(workload, threads, options):
     same, sentence = same_work(workload, entries)
     runs, load = {name: [] for name in entries}, [os.getloadavg()[0]]
     for number in range(options.repeats):
-        for name, entry in entries.items():
+        for name in in_the_race(runs) if number >= ROUNDS_FOR_ALL else entries:
+            entry = entries[name]
             progress(f"{on_threads(workload, threads)}: round {number + 1} of {options.repeats}", f", {name}")
             runs[name].append(entry.run())
         load.append(os.getloadavg()[0])
