@@ -67,7 +67,8 @@ Engine<T>::Engine(Network& network, const TrainOptions& options, Ranks& ranks)
 /// Slots and chunks for the batches of this data.
 template <class T>
 void Engine<T>::prepare(const Dataset& data) {
-  profile_ = nullptr;  // only fit takes one, and only fit sees the same batch again
+  static_cast<void>(network_.values());  // initial weights are drawn when they are first asked for: not by two members
+  profile_ = nullptr;                    // only fit takes one, and only fit sees the same batch again
   keeps_inputs_ = false;
   fit_ = nullptr;
   check_data(network_, options_.loss, data);
@@ -530,6 +531,7 @@ Scores Engine<T>::total_scores(const Dataset& data) {
 
 template <class T>
 Scores Engine<T>::evaluate(const Dataset& data) {
+  static_cast<void>(network_.values());  // as prepare()
   check_data(network_, options_.loss, data);
   prepare_scores(data);
   run_team(options_.threads, [&](const Member& member) { score_blocks(member, data); });

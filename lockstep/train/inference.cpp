@@ -149,6 +149,7 @@ void Inference<T>::run_together(const Feed<T>& feed, std::int64_t count) {
 
 template <class T>
 void Inference<T>::run(const Feed<T>& feed, std::int64_t count) {
+  static_cast<void>(network_.values());  // initial weights are drawn when they are first asked for: not by two members
   const Cost cost = layers_.forward_cost(count);
   if (team_.size() == 1 || cost.flops + cost.bytes < kWorthATeam) return run_blocks(*seats_[0], feed, 0, count);
   if (count < kLanes * team_.size() || most_samples_ < kLanes) return run_together(feed, count);
