@@ -34,9 +34,11 @@ constexpr const char* kExamples = R"(Examples:
   lockstep inspect runs/small/model.safetensors
   lockstep export runs/small/model.safetensors small.onnx
   lockstep bench lenet5
+  mpirun -n 4 lockstep train examples/lenet5-fashion.toml --threads 1
 
 Exit codes: 0 done, 1 a fault of Lockstep, 2 command line or configuration, 3 input data, 4 model or checkpoint
-unusable, 5 out of disk, memory or a limit, 6 run directory in use, 8 diverged, 10 stopped by a signal and saved.)";
+unusable, 5 out of disk, memory or a limit, 6 run directory in use, 7 a rank is lost, 8 diverged, 10 stopped by a
+signal and saved.)";
 
 /// What the options of all commands write into.
 struct Values {

@@ -22,6 +22,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/data/views.hpp"
+#include "lockstep/kernels/slots.hpp"
 
 namespace lockstep::cli {
 
@@ -162,6 +163,13 @@ class TrainRun {
     ranks_.broadcast(bytes, "beginning");
     console_.note(fmt::format("{} ranks ({}), {} threads each", ranks_.size(), ranks_.transport().describe(),
                               trainer_->options().threads));
+    const TrainOptions& options = config_.train;
+    const std::int64_t batch = options.batch > 0 ? options.batch : data_.train->size();
+    const std::int64_t slots = options.slots > 0 ? options.slots : auto_slots(batch);
+    if (slots < ranks_.size())
+      console_.note(fmt::format("a batch of {} has {} slots: {} ranks have no samples; a larger train.batch or "
+                                "train.slots feeds them",
+                                batch, slots, ranks_.size() - slots));
   }
 
   void load() {

@@ -51,6 +51,7 @@ class SameBytes(RanksTest):
             result = self.launch(library, ranks, "train", "a.toml", "--out", f"run{ranks}")
             self.assertEqual(result.code, 0, result)
             self.assertIn(f"{ranks} ranks", result.err)
+            self.assertIn(f"a batch of 16 has 1 slots: {ranks - 1} ranks have no samples", result.err)
             self.assertEqual(result.out.count("weights"), 1, "one rank speaks")
             self.assertEqual(self.contents(f"run{ranks}"), alone, f"{ranks} ranks")
 
@@ -61,7 +62,7 @@ class SameBytes(RanksTest):
         self.compare("mpich", [2])
 
     def test_resumed_on_other_counts(self):
-        text = MOONS.replace("epochs = 3", "epochs = 12")
+        text = MOONS.replace("epochs = 3", "epochs = 12\nslots = 8")
         alone = self.train_alone(text)
         self.write("part.toml", text.replace("epochs = 12", "epochs = 4"))
         self.assertEqual(self.launch("openmpi", 3, "train", "part.toml", "--out", "run").code, 0)
