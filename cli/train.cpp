@@ -167,9 +167,10 @@ class TrainRun {
     const std::int64_t batch = options.batch > 0 ? options.batch : data_.train->size();
     const std::int64_t slots = options.slots > 0 ? options.slots : auto_slots(batch);
     if (slots < ranks_.size())
-      console_.note(fmt::format("a batch of {} has {} slots: {} ranks have no samples; a larger train.batch or "
-                                "train.slots feeds them",
-                                batch, slots, ranks_.size() - slots));
+      console_.note(
+          fmt::format("a batch of {} has {} slots: {} ranks have no samples; a larger train.batch or "
+                      "train.slots feeds them",
+                      batch, slots, ranks_.size() - slots));
   }
 
   void load() {
