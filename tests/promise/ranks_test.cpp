@@ -84,8 +84,8 @@ TEST_P(PromiseRanks, StateIsGatheredAndTrainingStopsTogether) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, PromiseRanks, testing::Range(0, 3), [](const auto& info) {
-  return info.param == 0 ? "mlp" : info.param == 1 ? "lenet5" : "bn_cnn";
+INSTANTIATE_TEST_SUITE_P(Networks, PromiseRanks, testing::Range(0, 3), [](const auto& network) {
+  return network.param == 0 ? "mlp" : network.param == 1 ? "lenet5" : "bn_cnn";
 });
 
 }  // namespace
