@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
     return run(argc, argv, console);
   } catch (const lockstep::Error& error) {
     return fail(console, error.code(), error.what());
-  } catch (const lockstep::cli::SilentEnd& end) {
-    return static_cast<int>(end.code);
+  } catch (const lockstep::cli::SilentEnd&) {
+    return static_cast<int>(ExitCode::done);
   } catch (const std::bad_alloc&) {
     return fail(console, ExitCode::resources,
                 "out of memory; a smaller train.batch, data.limit or data.stream needs less");

@@ -29,7 +29,7 @@ std::string text_hash(const std::string& text) { return sha256_hex(std::as_bytes
 
 [[noreturn]] void end_with(const Ranks& ranks, ExitCode code, const std::string& message) {
   if (ranks.leader()) throw AgreedError(code, message);
-  throw SilentEnd{code};
+  throw SilentEnd{};
 }
 
 /// All ranks come to such an end at the same step.
@@ -98,7 +98,7 @@ void run_as_rank(const std::function<void(Ranks&)>& program, const std::function
     } catch (const Error& error) {
       common = std::current_exception();
       if (ranks.size() > 1 && !is_common(error.code())) end_all(error.code(), error.what());
-      if (ranks.size() > 1 && !ranks.leader()) common = std::make_exception_ptr(SilentEnd{error.code()});
+      if (ranks.size() > 1 && !ranks.leader()) common = std::make_exception_ptr(SilentEnd{});
     } catch (const std::exception& error) {
       if (ranks.size() == 1) throw;
       end_all(ExitCode::bug, error.what());

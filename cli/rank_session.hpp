@@ -12,10 +12,9 @@
 
 namespace lockstep::cli {
 
-/// Ends a rank that has nothing to say: rank 0 says it.
-struct SilentEnd {
-  ExitCode code;
-};
+/// Ends a rank that has nothing to say: rank 0 says it. Its own exit code is 0: a launcher that sees another one ends
+/// all ranks at once, and rank 0 might not have spoken yet.
+struct SilentEnd {};
 
 /// Threads of a rank where none were asked for: the processors it may use; shared with the other ranks of its host
 /// where the launcher has not bound it to some of them.

@@ -112,7 +112,7 @@ class TrainRun {
       trainer_->restore(parse_checkpoint(std::as_bytes(std::span(checkpoint)), "the checkpoint of rank 0").state);
     catch_signals();
     const auto on_step = [](const StepReport& report) {
-      if (report.wishes.stop) throw SilentEnd{ExitCode::preempted};
+      if (report.wishes.stop) throw SilentEnd{};
     };
     trainer_->fit(*data_.train, {.epochs = config_.epochs - trainer_->state().epoch,
                                  .validation = data_.validation.get(),
