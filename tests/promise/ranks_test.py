@@ -21,6 +21,10 @@ def main(program, plugins, library):
     if shutil.which(launcher) is None or not (pathlib.Path(plugins) / f"lockstep_{library}.so").exists():
         print(f"{library} is not installed: {launcher} or the plugin for it is missing")
         return SKIPPED
+    contents = pathlib.Path(program).read_bytes()
+    if b"libasan.so" in contents or b"libtsan.so" in contents:
+        print("a sanitizer finds fault with the MPI libraries themselves")
+        return SKIPPED
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "SLURM_"))}
     environment |= {"LOCKSTEP_MPI_DIR": plugins, "LOCKSTEP_PEER_TIMEOUT": "120"}
     hashes = set()
