@@ -1,15 +1,14 @@
 #include "cli/rank_session.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
-#include "lockstep/core/version.hpp"
 #include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/data_digest.hpp"

@@ -3,9 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 
 #include <fmt/format.h>
@@ -23,6 +21,9 @@ constexpr std::chrono::seconds kPeerTimeout{300};
 constexpr std::chrono::microseconds kSpin{100};   // a partner at work on another core is usually faster than this
 constexpr std::chrono::milliseconds kYield{5};    // then the core is offered to others between two looks
 constexpr std::chrono::microseconds kSleep{200};  // then it is given away
+
+// MPI counts the bytes of a message in an int: a longer one travels in pieces.
+constexpr std::size_t kPiece = std::size_t{1} << 30;
 
 class SelfTransport final : public Transport {
  public:
@@ -60,11 +61,13 @@ Ranks::Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds time
     : transport_(std::move(transport)), timeout_(timeout) {}
 
 void Ranks::send(int to, std::span<const std::byte> bytes) {
-  if (!bytes.empty()) pending_.push_back({transport_->start_send(to, bytes), to});
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kPiece)))
+    pending_.push_back({transport_->start_send(to, bytes.first(std::min(bytes.size(), kPiece))), to});
 }
 
 void Ranks::receive(int from, std::span<std::byte> bytes) {
-  if (!bytes.empty()) pending_.push_back({transport_->start_receive(from, bytes), from});
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kPiece)))
+    pending_.push_back({transport_->start_receive(from, bytes.first(std::min(bytes.size(), kPiece))), from});
 }
 
 void Ranks::wait(std::string_view phase) {
