@@ -154,6 +154,7 @@ class Launchers(RanksTest):
         self.write("a.toml", MOONS)
         result = self.run_program("train", "a.toml", env={"PMI_SIZE": "2", "PMI_RANK": "0"})
         self.assertEqual(result.code, 2, result)
+        self.assertIn("started 2 processes, but each finds 1", result.err)
 
 
 if __name__ == "__main__":

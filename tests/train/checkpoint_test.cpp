@@ -15,6 +15,7 @@
 #include "lockstep/train/export.hpp"
 #include "tests/support/example_networks.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/train/same_state.hpp"
 
 namespace lockstep {
 namespace {
@@ -46,29 +47,6 @@ TrainingState state_of(const Network& network, int vectors) {
       },
       network.values());
   return state;
-}
-
-bool same(const ParameterValues& a, const ParameterValues& b) {
-  return std::visit(
-      [&](const auto& x) {
-        const auto* y = std::get_if<std::decay_t<decltype(x)>>(&b);
-        return y != nullptr && x.size() == y->size() &&
-               (x.size() == 0 || std::memcmp(x.data(), y->data(), x.span().size_bytes()) == 0);
-      },
-      a);
-}
-
-void expect_same(const TrainingState& a, const TrainingState& b) {
-  EXPECT_EQ(a.epoch, b.epoch);
-  EXPECT_EQ(a.batch, b.batch);
-  EXPECT_EQ(a.steps, b.steps);
-  EXPECT_EQ(std::bit_cast<std::uint64_t>(a.loss_sum), std::bit_cast<std::uint64_t>(b.loss_sum));
-  EXPECT_EQ(a.samples, b.samples);
-  EXPECT_EQ(a.correct, b.correct);
-  EXPECT_EQ(std::bit_cast<std::uint64_t>(a.rate), std::bit_cast<std::uint64_t>(b.rate));
-  EXPECT_TRUE(same(a.parameters, b.parameters));
-  EXPECT_TRUE(same(a.first, b.first));
-  EXPECT_TRUE(same(a.second, b.second));
 }
 
 Network small_network() {

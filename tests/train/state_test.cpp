@@ -8,6 +8,7 @@
 #include "lockstep/data/generators.hpp"
 #include "lockstep/data/source.hpp"
 #include "lockstep/train/trainer.hpp"
+#include "tests/train/same_state.hpp"
 
 namespace lockstep {
 namespace {
@@ -42,29 +43,6 @@ Network network_of(const Case& c) {
   Network network({2}, c.precision);
   network.add(Linear{.out = 5}).add(BatchNorm{}).add(Tanh{}).add(Dropout{.p = 0.2}).add(Linear{.out = 2});
   return network;
-}
-
-bool same(const ParameterValues& a, const ParameterValues& b) {
-  return std::visit(
-      [&](const auto& x) {
-        const auto* y = std::get_if<std::decay_t<decltype(x)>>(&b);
-        return y != nullptr && x.size() == y->size() &&
-               (x.size() == 0 || std::memcmp(x.data(), y->data(), x.span().size_bytes()) == 0);
-      },
-      a);
-}
-
-void expect_same(const TrainingState& a, const TrainingState& b) {
-  EXPECT_EQ(a.epoch, b.epoch);
-  EXPECT_EQ(a.batch, b.batch);
-  EXPECT_EQ(a.steps, b.steps);
-  EXPECT_EQ(a.loss_sum, b.loss_sum);
-  EXPECT_EQ(a.samples, b.samples);
-  EXPECT_EQ(a.correct, b.correct);
-  EXPECT_EQ(a.rate, b.rate);
-  EXPECT_TRUE(same(a.parameters, b.parameters));
-  EXPECT_TRUE(same(a.first, b.first));
-  EXPECT_TRUE(same(a.second, b.second));
 }
 
 void expect_same(const EpochReport& a, const EpochReport& b) {

@@ -4,6 +4,7 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -40,6 +41,7 @@ int start(lockstep::MpiFacts* facts) {
   char host[MPI_MAX_PROCESSOR_NAME] = {}, library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   MPI_Get_processor_name(host, &length);
   MPI_Get_library_version(library, &length);
+  std::replace(library, library + sizeof library, '\t', ' ');  // MPICH writes its name as a table
   std::snprintf(facts->host, sizeof facts->host, "%s", host);
   std::snprintf(facts->library, sizeof facts->library, "%.*s", static_cast<int>(std::strcspn(library, "\n,")), library);
   return MPI_SUCCESS;
