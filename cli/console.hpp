@@ -6,6 +6,11 @@
 
 namespace lockstep::cli {
 
+/// Ends the program with this exit code and without a word: somebody else says it.
+struct SilentEnd {
+  int exit_code = 0;
+};
+
 struct ConsoleOptions {
   bool json = false;   // results are one JSON document
   bool quiet = false;  // no notes, no progress; errors only

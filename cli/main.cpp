@@ -1,5 +1,5 @@
-// lockstep: train | eval | predict | inspect | export | bench. Results on stdout, everything else on stderr; every
-// failure is one line and an exit code of lockstep/core/error.hpp.
+// lockstep: train | eval | predict | inspect | export | bench | launch. Results on stdout, everything else on stderr;
+// every failure is one line and an exit code of lockstep/core/error.hpp.
 
 #include <exception>
 #include <new>
@@ -8,7 +8,6 @@
 
 #include "cli/arguments.hpp"
 #include "cli/console.hpp"
-#include "cli/rank_session.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace {
@@ -39,8 +38,8 @@ int main(int argc, char** argv) {
     return run(argc, argv, console);
   } catch (const lockstep::Error& error) {
     return fail(console, error.code(), error.what());
-  } catch (const lockstep::cli::SilentEnd&) {
-    return static_cast<int>(ExitCode::done);
+  } catch (const lockstep::cli::SilentEnd& end) {
+    return end.exit_code;
   } catch (const std::bad_alloc&) {
     return fail(console, ExitCode::resources,
                 "out of memory; a smaller train.batch, data.limit or data.stream needs less");

@@ -1,16 +1,24 @@
 #include "cli/rank_session.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <new>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
+#include "lockstep/parallel/heartbeat.hpp"
 #include "lockstep/parallel/launcher.hpp"
+#include "lockstep/parallel/leftovers.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/parallel/watchdog.hpp"
 #include "lockstep/train/data_digest.hpp"
 
 namespace lockstep::cli {
@@ -80,27 +88,114 @@ std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSpl
   return digest;
 }
 
+namespace {
+
+// How long a call into MPI may take that should take none: MPI_Abort, and MPI_Finalize once all ranks have met.
+constexpr std::chrono::seconds kAbort{3}, kFinalize{10};
+// Starting takes longer the more ranks there are; the first of them may have to wait for the last host.
+constexpr std::chrono::seconds kStart{2};
+constexpr std::chrono::milliseconds kStartPerRank{50};
+// A failure may be the echo of another rank's, which is known by then.
+constexpr std::chrono::seconds kEcho{2};
+
+constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+
+/// The rank that the launcher gave to this process; none: there is no launcher.
+std::optional<int> launched_rank() {
+  for (const char* name : kRankVariables)
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return std::atoi(value);
+  return std::nullopt;
+}
+
+/// Ends this process when MPI has not started in time: another rank may be stopped before there are beats. One rank
+/// speaks; when it ends, the launcher ends the rest.
+void guard_start(std::optional<Watchdog>& guard) {
+  const auto launcher = find_launcher([](const char* name) { return std::getenv(name); });
+  if (!launcher) return;
+  const std::chrono::nanoseconds limit = peer_timeout() + kStart + kStartPerRank * launcher->size;
+  const int rank = launched_rank().value_or(0);
+  const std::string line = fmt::format(
+      "lockstep: rank {} has not met the other {} after {:.3g} s: one of them is dead, stopped or cut off; where ranks "
+      "take longer to start, LOCKSTEP_PEER_TIMEOUT gives more seconds",
+      rank, launcher->size - 1, std::chrono::duration<double>(limit).count());
+  guard.emplace(limit + std::chrono::milliseconds(500) * std::min(rank, 2), rank < 2 ? line : "",
+                static_cast<int>(ExitCode::peer_lost));
+}
+
+/// Runs it and returns the end that all ranks come to, where there is one.
+std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Ranks&)>& program) {
+  try {
+    program(ranks);
+  } catch (const SilentEnd&) {
+    return std::current_exception();
+  } catch (const AgreedError&) {
+    return std::current_exception();
+  } catch (const Error& error) {
+    if (ranks.size() > 1 && !is_common(error.code())) throw;
+    return ranks.leader() ? std::current_exception() : std::make_exception_ptr(SilentEnd{});
+  }
+  return nullptr;
+}
+
+/// Without MPI, which would wait for who is lost.
+[[noreturn]] void leave(int exit_code, int parent) {
+  remove_mpi_leftovers(::getppid() != parent);
+  ::_exit(exit_code);
+}
+
+/// Says why, unless another rank has said why the run is over, and ends all ranks.
+[[noreturn]] void end_all(Ranks& ranks, std::optional<Heartbeat>& heartbeat, int parent, ExitCode code,
+                          const std::string& message) {
+  if (code == ExitCode::peer_lost) heartbeat->verdict(kEcho);
+  heartbeat->end_all(
+      static_cast<int>(code),
+      ranks.leader() ? message : fmt::format("rank {} on {}: {}", ranks.rank(), ranks.transport().host(), message));
+  const int exit_code = heartbeat->verdict({});
+  heartbeat.reset();  // the others know now
+  if (exit_code == static_cast<int>(ExitCode::peer_lost)) leave(exit_code, parent);
+  const Watchdog guard(kAbort, "", exit_code);
+  ranks.transport().abort(exit_code);
+  ::_exit(exit_code);
+}
+
+}  // namespace
+
 void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say) {
+  const int parent = ::getppid();
   std::exception_ptr common;
   {
+    std::optional<Watchdog> guard;
+    guard_start(guard);
     Ranks ranks(connect_transport());
-    const auto end_all = [&](ExitCode code, const std::string& message) {
-      say(ranks.leader() ? message : fmt::format("rank {} on {}: {}", ranks.rank(), ranks.transport().host(), message));
-      ranks.transport().abort(static_cast<int>(code));
-    };
-    try {
-      program(ranks);
-    } catch (const SilentEnd&) {
-      common = std::current_exception();
-    } catch (const AgreedError&) {
-      common = std::current_exception();
-    } catch (const Error& error) {
-      common = std::current_exception();
-      if (ranks.size() > 1 && !is_common(error.code())) end_all(error.code(), error.what());
-      if (ranks.size() > 1 && !ranks.leader()) common = std::make_exception_ptr(SilentEnd{});
-    } catch (const std::exception& error) {
-      if (ranks.size() == 1) throw;
-      end_all(ExitCode::bug, error.what());
+    std::optional<Heartbeat> heartbeat;
+    if (launched_rank() || ranks.size() > 1)
+      heartbeat.emplace(
+          ranks, HeartbeatOptions{.parent = parent, .say = say, .end = [parent](int code) { leave(code, parent); }});
+    guard.reset();
+    if (ranks.leader() && heartbeat && heartbeat->unwatched() > 0)
+      say(fmt::format(
+          "warning: {} of {} ranks cannot be reached over TCP: should one die, that is noticed after {:.0f} s",
+          heartbeat->unwatched(), ranks.size(), std::chrono::duration<double>(wait_timeout()).count()));
+    if (ranks.size() == 1) {
+      common = run_to_common_end(ranks, program);
+    } else {
+      try {
+        common = run_to_common_end(ranks, program);
+        ranks.barrier("end");
+      } catch (const Error& error) {
+        end_all(ranks, heartbeat, parent, error.code(), error.what());
+      } catch (const std::bad_alloc&) {
+        end_all(ranks, heartbeat, parent, ExitCode::resources,
+                "out of memory; a smaller train.batch or data.stream needs less");
+      } catch (const std::exception& error) {
+        end_all(ranks, heartbeat, parent, ExitCode::bug, error.what());
+      }
+      guard.emplace(kFinalize,
+                    fmt::format("lockstep: rank {} on {}: MPI does not end: another rank is dead, stopped or cut off; "
+                                "the run is complete or saved, see with --resume",
+                                ranks.rank(), ranks.transport().host()),
+                    static_cast<int>(ExitCode::peer_lost));
+      heartbeat.reset();
     }
   }
   if (common) std::rethrow_exception(common);

@@ -23,6 +23,7 @@
 #include "lockstep/core/file.hpp"
 #include "lockstep/data/views.hpp"
 #include "lockstep/kernels/slots.hpp"
+#include "lockstep/parallel/watchdog.hpp"
 
 namespace lockstep::cli {
 
@@ -111,6 +112,7 @@ class TrainRun {
     if (!checkpoint.empty())
       trainer_->restore(parse_checkpoint(std::as_bytes(std::span(checkpoint)), "the checkpoint of rank 0").state);
     catch_signals();
+    ranks_.note_phase("training");
     const auto on_step = [](const StepReport& report) {
       if (report.wishes.stop) throw SilentEnd{};
     };
@@ -174,6 +176,7 @@ class TrainRun {
   }
 
   void load() {
+    ranks_.note_phase("loading");
     const auto start = Clock::now();
     data_ = load_data(config_.data);
     check_fit(*trainer_, data_, config_.name);
@@ -197,6 +200,7 @@ class TrainRun {
     if (summary.resumed_step) note_resumed(before);
     Progress progress(console_, data_.train->size(), config_.epochs);
     catch_signals();
+    ranks_.note_phase("training");
     const auto start = Clock::now();
     const auto wishes = [&](std::int64_t steps) {
       return StepWishes{.stop = stop_signal != 0, .state = checkpoints.is_due(steps)};
@@ -220,6 +224,7 @@ class TrainRun {
                                    .on_epoch = on_epoch,
                                    .profile = profile_ ? &profile_->spans() : nullptr});
     } catch (const Interrupted& at) {
+      ranks_.note_phase("saving");
       checkpoints.save(*trainer_);
       save_model(summary.directory.file(kModelFile), *network_, info_);
       const std::string folder = summary.directory.path().string();
@@ -230,6 +235,7 @@ class TrainRun {
     }
     summary.seconds = seconds_since(start);
     summary.samples = (config_.epochs - before.epoch) * data_.train->size() - before.samples;
+    ranks_.note_phase("saving");
     summary.checkpoint = checkpoints.save(*trainer_);
   }
 
@@ -278,13 +284,14 @@ void run_train(const TrainArguments& arguments, Console& console) {
     throw Error(ExitCode::usage, "--resume needs --out DIR: the folder of the run to go on with");
   if (arguments.resume && arguments.overwrite)
     throw Error(ExitCode::usage, "--resume keeps the run in --out and --overwrite replaces it; give one of them");
+  const std::string erase = console.animated() ? "\r\x1b[K" : "";
   run_as_rank(
       [&](Ranks& ranks) {
         if (!ranks.leader()) console = Console({.json = false, .quiet = true});
         TrainRun run(arguments, console, ranks);
         ranks.leader() ? run.lead() : run.follow();
       },
-      [&](const std::string& message) { console.fail(fmt::format("lockstep: {}", one_line(message))); });
+      [&](const std::string& message) { write_line(fmt::format("{}lockstep: {}", erase, one_line(message))); });
 }
 
 }  // namespace lockstep::cli

@@ -16,8 +16,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Longer than any honest pause: a rank that reads, evaluates or saves says nothing meanwhile.
-constexpr std::chrono::seconds kPeerTimeout{300};
+// Beats come ten times as often, from a thread that does nothing else: ten are not missed by accident.
+constexpr std::chrono::seconds kPeerTimeout{8};
+// Nobody works, so the answer is on its way, or will never come: longer than any message takes.
+constexpr std::chrono::seconds kWaitTimeout{300};
 constexpr std::chrono::microseconds kSpin{100};   // a partner at work on another core is usually faster than this
 constexpr std::chrono::milliseconds kYield{5};    // then the core is offered to others between two looks
 constexpr std::chrono::microseconds kSleep{200};  // then it is given away
@@ -57,6 +59,8 @@ std::chrono::nanoseconds peer_timeout() {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
+std::chrono::nanoseconds wait_timeout() { return std::max<std::chrono::nanoseconds>(kWaitTimeout, peer_timeout()); }
+
 Ranks::Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout)
     : transport_(std::move(transport)), timeout_(timeout) {}
 
@@ -70,9 +74,11 @@ void Ranks::receive(int from, std::span<std::byte> bytes) {
     pending_.push_back({transport_->start_receive(from, bytes.first(std::min(bytes.size(), kPiece))), from});
 }
 
-void Ranks::wait(std::string_view phase) {
+void Ranks::wait(const char* phase) {
   const auto start = Clock::now();
+  auto idle_since = start;
   std::size_t left = pending_.size();
+  const char* const before = status_.phase;
   while (true) {
     for (Pending& each : pending_) {
       if (each.done || !transport_->finished(each.request)) continue;
@@ -80,25 +86,34 @@ void Ranks::wait(std::string_view phase) {
       --left;
     }
     if (left == 0) break;
-    const auto waited = Clock::now() - start;
+    const auto now = Clock::now();
+    const auto waited = now - start;
     if (waited < kSpin) continue;
-    if (waited > timeout_) {
-      const auto silent = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.done; });
-      throw Error(ExitCode::peer_lost,
-                  fmt::format("rank {} on {} has not heard from rank {} for {:.0f} s in phase {}, after step {}: it is "
-                              "dead, stopped or cut off; go on from the last checkpoint with --resume",
-                              rank(), transport_->host(), silent->peer, std::chrono::duration<double>(waited).count(),
-                              phase, step_));
-    }
+    status_.phase = phase;
+    status_.waiting = true;
+    if (status_.over) throw Error(ExitCode::peer_lost, "the run is over");
+    if (status_.somebody_works) idle_since = now;
+    if (now - idle_since > timeout_) fail_silent(phase, waited);
     if (waited < kYield)
       ::sched_yield();
     else
       std::this_thread::sleep_for(kSleep);
   }
+  status_.waiting = false;
+  status_.phase = before;
   pending_.clear();
 }
 
-std::vector<std::string> Ranks::all_gather(const std::string& text, std::string_view phase) {
+void Ranks::fail_silent(const char* phase, std::chrono::nanoseconds waited) const {
+  const auto silent = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.done; });
+  throw Error(ExitCode::peer_lost,
+              fmt::format("rank {} on {} has not heard from rank {} for {:.0f} s in phase {}, after step {}: it is "
+                          "dead, stopped or cut off; go on from the last checkpoint with --resume",
+                          rank(), transport_->host(), silent->peer, std::chrono::duration<double>(waited).count(),
+                          phase, status_.step.load()));
+}
+
+std::vector<std::string> Ranks::all_gather(const std::string& text, const char* phase) {
   std::vector<std::string> all(static_cast<std::size_t>(size()));
   std::vector<std::uint64_t> lengths(all.size(), text.size());
   const std::uint64_t own = text.size();
@@ -122,7 +137,7 @@ std::vector<std::string> Ranks::all_gather(const std::string& text, std::string_
   return all;
 }
 
-std::string Ranks::broadcast(const std::string& text, std::string_view phase) {
+std::string Ranks::broadcast(const std::string& text, const char* phase) {
   std::uint64_t length = text.size();
   for (int peer = 1; leader() && peer < size(); ++peer) send(peer, bytes_of(&length, 1));
   if (!leader()) receive(0, writable_bytes_of(&length, 1));

@@ -3,22 +3,26 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "lockstep/parallel/rank_status.hpp"
 #include "lockstep/parallel/transport.hpp"
 
 namespace lockstep {
 
-/// How long a rank waits for another one that shows no sign of life. LOCKSTEP_PEER_TIMEOUT, in seconds, overrides it.
+/// A rank that shows no sign of life for so long is lost: LOCKSTEP_PEER_TIMEOUT, in seconds, by default 8.
 std::chrono::nanoseconds peer_timeout();
+
+/// How long a rank waits for an answer while nobody works: 300 s, or peer_timeout() where that is longer.
+std::chrono::nanoseconds wait_timeout();
 
 class Ranks {
  public:
-  explicit Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout = peer_timeout());
+  explicit Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout = wait_timeout());
 
   int rank() const { return transport_->rank(); }
   int size() const { return transport_->size(); }
@@ -31,19 +35,26 @@ class Ranks {
   /// Messages of one exchange: begun here, finished together by wait(). Empty ones are not sent.
   void send(int to, std::span<const std::byte> bytes);
   void receive(int from, std::span<std::byte> bytes);
-  /// Returns when all of them are finished. Error(peer_lost) names the phase and the first peer that did not answer.
+  /// Returns when all of them are finished. Error(peer_lost) names the phase and the first peer that did not answer; or
+  /// it says that the run is over, where the heartbeat has given the reason. `phase` is a literal, here and below.
   /// Spins briefly, then gives the core away: with more ranks than cores the partner needs it.
-  void wait(std::string_view phase);
+  void wait(const char* phase);
 
   /// Every rank's text, by rank. Sizes may differ.
-  std::vector<std::string> all_gather(const std::string& text, std::string_view phase);
+  std::vector<std::string> all_gather(const std::string& text, const char* phase);
   /// Rank 0's text.
-  std::string broadcast(const std::string& text, std::string_view phase);
+  std::string broadcast(const std::string& text, const char* phase);
   /// Returns when all ranks have called it.
-  void barrier(std::string_view phase) { all_gather("", phase); }
+  void barrier(const char* phase) { all_gather("", phase); }
 
-  /// The last step this rank has finished; stands in the message when a peer is lost.
-  void note_step(std::int64_t step) { step_ = step; }
+  /// What this rank does from now on (a literal), and the last step it has finished, which means that it trains: they
+  /// stand in the line that the others say when it is lost.
+  void note_phase(const char* phase) { status_.phase = phase; }
+  void note_step(std::int64_t step) {
+    status_.step = step;
+    status_.phase = "training";
+  }
+  RankStatus& status() { return status_; }
 
  private:
   struct Pending {
@@ -52,10 +63,12 @@ class Ranks {
     bool done = false;
   };
 
+  [[noreturn]] void fail_silent(const char* phase, std::chrono::nanoseconds waited) const;
+
   std::unique_ptr<Transport> transport_;
   std::chrono::nanoseconds timeout_;
   std::vector<Pending> pending_;
-  std::int64_t step_ = 0;
+  RankStatus status_;
 };
 
 template <class T>
@@ -69,7 +82,7 @@ std::span<std::byte> writable_bytes_of(T* data, std::int64_t count) {
 
 /// `data` has `count` entries, and each rank has filled in its share of them: all shares to every rank.
 template <class T>
-void gather_shares(Ranks& ranks, T* data, std::int64_t count, std::string_view phase) {
+void gather_shares(Ranks& ranks, T* data, std::int64_t count, const char* phase) {
   const auto part = [&](int rank) {
     const std::int64_t first = ranks.share(count, rank);
     return writable_bytes_of(data + first, ranks.share(count, rank + 1) - first);

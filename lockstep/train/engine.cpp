@@ -491,6 +491,7 @@ std::vector<double> Engine<T>::gradient(const Dataset& data, std::span<const std
 
 template <class T>
 void Engine<T>::prepare_scores(const Dataset& data) {
+  if (data.size() > 0) ranks_.note_phase("evaluation");
   const auto blocks = static_cast<std::size_t>((data.size() + kScoreBlock - 1) / kScoreBlock);
   blocks_.loss.resize(blocks);
   blocks_.correct.resize(blocks);

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
 #include "lockstep/core/error.hpp"
 #include "tests/parallel/rank_threads.hpp"
 
@@ -54,6 +58,39 @@ TEST(Ranks, ASilentPeerIsNamed) {
   }
 }
 
+TEST(Ranks, AWaitIsPatientWhileSomebodyWorks) {
+  run_ranks(
+      2,
+      [](Ranks& ranks) {
+        ranks.status().somebody_works = true;
+        if (ranks.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        ranks.barrier("test");
+      },
+      std::chrono::milliseconds(50));
+}
+
+TEST(Ranks, AWaitTellsWhatTheRankDoes) {
+  run_ranks(2, [](Ranks& ranks) {
+    ranks.note_phase("loading");
+    std::atomic<bool> seen = false;
+    std::thread other([&] {
+      for (int i = 0; i < 5000 && !seen; ++i) {
+        seen = ranks.status().waiting && std::string(ranks.status().phase) == "meeting";
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    if (ranks.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ranks.barrier("meeting");
+    if (ranks.rank() == 1) seen = true;  // may not have had to wait
+    other.join();
+    EXPECT_TRUE(seen);
+    EXPECT_FALSE(ranks.status().waiting);
+    EXPECT_STREQ(ranks.status().phase, "loading");
+    ranks.note_step(5);
+    EXPECT_STREQ(ranks.status().phase, "training");
+  });
+}
+
 TEST(Ranks, TheTimeoutComesFromTheEnvironment) {
   ::setenv("LOCKSTEP_PEER_TIMEOUT", "2.5", 1);
   EXPECT_EQ(peer_timeout(), std::chrono::milliseconds(2500));
@@ -61,8 +98,11 @@ TEST(Ranks, TheTimeoutComesFromTheEnvironment) {
     ::setenv("LOCKSTEP_PEER_TIMEOUT", bad, 1);
     EXPECT_THROW(peer_timeout(), Error) << bad;
   }
+  ::setenv("LOCKSTEP_PEER_TIMEOUT", "1000", 1);
+  EXPECT_EQ(wait_timeout(), std::chrono::seconds(1000));
   ::unsetenv("LOCKSTEP_PEER_TIMEOUT");
-  EXPECT_EQ(peer_timeout(), std::chrono::seconds(300));
+  EXPECT_EQ(peer_timeout(), std::chrono::seconds(8));
+  EXPECT_EQ(wait_timeout(), std::chrono::seconds(300));
 }
 
 }  // namespace

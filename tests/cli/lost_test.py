@@ -1,0 +1,118 @@
+"""Ranks that are killed or stopped, in every phase of a run under mpirun: the others end within 15 seconds, one of them says
+in one line who is lost, and nothing is left behind. The same when mpirun is killed. Skipped, saying so, where it is missing."""
+import concurrent.futures
+import os
+import re
+import signal
+import time
+
+from jobs import BOUND, Job, JobTest, alive, shared_memory
+from program import MOONS, main
+
+PHASES = ("start", "training", "saving", "evaluation")
+LINE = re.compile(r"lockstep: rank (\d+) on \S+ (?:was silent for 8 s: it is stopped or cut off|has died); it was in phase "
+                  r"(\w+) after step (\d+), as rank (\d+) on \S+ knows; go on from the last checkpoint with --resume\n")
+START_LINE = re.compile(r"lockstep: rank \d+ has not met the other \d+ after [\d.]+ s: .*LOCKSTEP_PEER_TIMEOUT")
+
+
+class LostTest(JobTest):
+    def disturb(self, library, ranks, phase, victim, number):
+        """One run; what was seen, for the messages of a failure."""
+        run = f"{phase}-{victim}-{number.name}"
+        job = self.mpirun(library, ranks, phase, run)
+        job.wait_for_phase(phase, ranks, run)
+        found = job.ranks()
+        segments = shared_memory(found.values())
+        since = time.monotonic()
+        os.kill(found[victim], number)
+        seconds, out, err = job.finish(since, found.values())
+        message = f"{library}, {run}: {seconds:.1f} s, exit {job.process.returncode}\n{out}{err}"
+        self.assertLess(seconds, BOUND, message)
+        self.expect_nothing_left(job, found.values(), segments, message)
+        return job.process.returncode, err, message
+
+    def check(self, library, ranks, phase, victim, number):
+        code, err, message = self.disturb(library, ranks, phase, victim, number)
+        lines = [line for line in err.splitlines(keepends=True) if line.startswith("lockstep: ")]
+        if number == signal.SIGKILL:
+            # mpirun sees it too, at the same time, and ends the job itself with the code of the signal.
+            self.assertIn(code, (7, 137) if library == "openmpi" else (7, 9), message)
+        else:
+            self.assertEqual(code, 7, message)
+        # Before the ranks have met mpirun alone notices a death; MPICH's ends the others before they can speak.
+        if number == signal.SIGKILL and (phase == "start" or library == "mpich"):
+            self.assertLessEqual(len(lines), 1, message)
+            return
+        self.assertEqual(len(lines), 1, message)
+        if phase == "start":
+            self.assertTrue(START_LINE.match(lines[0]) or LINE.match(lines[0]), message)
+            return
+        match = LINE.match(lines[0])
+        self.assertTrue(match, message)
+        self.assertEqual((int(match[1]), int(match[4])), (victim, 0 if victim else 1), message)
+        if phase != "saving":
+            self.assertGreater(int(match[3]), 0, message)
+
+    def check_all(self, cases, together):
+        """Most of the time goes by waiting, so several at a time."""
+        for library in {case[0] for case in cases}:
+            self.command(library, 2)  # skips where it is missing
+        with concurrent.futures.ThreadPoolExecutor(together) as pool:
+            for done in [pool.submit(self.check, *case) for case in cases]:
+                done.result()
+
+    def launcher_is_killed(self, library):
+        job = self.mpirun(library, 2, "training", "run")
+        job.wait_for_phase("training", 2, "run")
+        found = job.ranks()
+        segments = shared_memory(found.values())
+        since = time.monotonic()
+        job.process.kill()
+        seconds, out, err = job.finish(since, found.values())
+        self.assertLess(seconds, BOUND, f"{out}{err}")
+        self.assertFalse(any(alive(process) for process in found.values()), f"{out}{err}")
+        self.expect_nothing_left(job, found.values(), segments, "mpirun that was killed")
+
+
+
+class Killed(LostTest):
+    def test_open_mpi(self):
+        self.check_all([("openmpi", 3, phase, victim, signal.SIGKILL) for phase in PHASES for victim in range(3)], 6)
+
+    def test_mpich(self):
+        self.check_all([("mpich", 2, "training", victim, signal.SIGKILL) for victim in range(2)], 2)
+
+
+class Stopped(LostTest):
+    def test_open_mpi(self):
+        victims = {"start": (0, 1), "training": (0, 2), "saving": (0, 1), "evaluation": (1, 2)}
+        self.check_all([("openmpi", 3, phase, victim, signal.SIGSTOP) for phase in PHASES for victim in victims[phase]], 8)
+
+    def test_mpich(self):
+        self.check_all([("mpich", 2, "start", 1, signal.SIGSTOP), ("mpich", 2, "training", 0, signal.SIGSTOP),
+                        ("mpich", 2, "training", 1, signal.SIGSTOP)], 3)
+
+
+class Launcher(LostTest):
+    def test_open_mpi(self):
+        self.launcher_is_killed("openmpi")
+
+    def test_mpich(self):
+        self.launcher_is_killed("mpich")
+
+
+class SlowRanks(JobTest):
+    def test_a_rank_that_works_for_long_is_not_lost(self):
+        """One step, all of it on rank 0, takes several times as long as a rank may be silent."""
+        self.write("a.toml", MOONS.replace("count = 64", "count = 20016").replace("batch = 16", "batch = 20000\nslots = 1")
+                   .replace("2-3-1", "2-64-64-1").replace("epochs = 3", "epochs = 1"))
+        job = Job(self, self.command("openmpi", 2, "train", "a.toml", "--out", "run", "--backend", "naive-o0"),
+                  LOCKSTEP_PEER_TIMEOUT="1.5")
+        out, err = job.process.communicate(timeout=120)
+        self.assertEqual(job.process.returncode, 0, f"{out}{err}")
+        seconds = self.lines("run/timings.jsonl")[0]["seconds"]
+        self.assertGreater(seconds["total"], 1.6, "too fast to show anything")
+
+
+if __name__ == "__main__":
+    main()
