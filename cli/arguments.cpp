@@ -11,6 +11,7 @@
 #include "cli/eval.hpp"
 #include "cli/export.hpp"
 #include "cli/inspect.hpp"
+#include "cli/launch.hpp"
 #include "cli/predict.hpp"
 #include "cli/train.hpp"
 #include "lockstep/config/suggest.hpp"
@@ -35,6 +36,7 @@ constexpr const char* kExamples = R"(Examples:
   lockstep export runs/small/model.safetensors small.onnx
   lockstep bench lenet5
   mpirun -n 4 lockstep train examples/lenet5-fashion.toml --threads 1
+  lockstep launch -n 4 train examples/lenet5-fashion.toml --threads 1 --out runs/four
 
 Exit codes: 0 done, 1 a fault of Lockstep, 2 command line or configuration, 3 input data, 4 model or checkpoint
 unusable, 5 out of disk, memory or a limit, 6 run directory in use, 7 a rank is lost, 8 diverged, 10 stopped by a
@@ -50,6 +52,7 @@ struct Values {
   InspectArguments inspect{};
   ExportArguments exporting{};
   BenchArguments bench{};
+  LaunchArguments launch{};
 };
 
 Backend backend_of(const std::string& name) {
@@ -214,6 +217,36 @@ void add_bench(CLI::App& app, Values& values) {
   command->add_flag("--quick", bench.quick, "Shorter measurements: a first impression");
 }
 
+void add_launch(CLI::App& app, Values& values) {
+  CLI::App* command = app.add_subcommand("launch", "Train on several ranks, and go on by itself when one is lost");
+  command->footer(R"(Examples:
+  lockstep launch -n 4 train my.toml --out runs/try
+  lockstep launch -n 16 --hosts hosts.txt train my.toml --out runs/try --threads 2
+
+It starts mpirun. When a rank or a host is lost, it starts it again from the last checkpoint, on the hosts that answer:
+the result is that of a run that lost none. SIGTERM and Ctrl-C save the run and end it with exit code 10.
+What follows train is the command line of lockstep train, and must have --out.)");
+  LaunchArguments& launch = values.launch;
+  command->add_flag("-q,--quiet", values.console.quiet, "Do not say what is started; train has a --quiet of its own");
+  command->add_option("-n,--ranks", launch.ranks, "How many ranks")
+      ->option_text("N")
+      ->required()
+      ->check(CLI::Range(1, 65536));
+  command->add_option("--hosts", launch.hosts, "A host per line: name slots=4, or name:4; default: this machine")
+      ->option_text("FILE");
+  command->add_option("--max-restarts", launch.max_restarts, "How often it may start again; default: 3")
+      ->option_text("R")
+      ->check(CLI::Range(0, 1'000'000));
+  command->add_option("--mpi", launch.mpi, "openmpi or mpich; default: what is installed, Open MPI first")
+      ->option_text("NAME")
+      ->check(CLI::IsMember({"openmpi", "mpich"}));
+  command->add_option("--bind-to", launch.bind_to, "To what mpirun binds ranks: core, socket, ...; default: none")
+      ->option_text("WHAT");
+  command->add_option("--agent", launch.agent, "What starts commands on other hosts; default: ssh")
+      ->option_text("PROGRAM");
+  command->prefix_command();  // the rest is not ours
+}
+
 /// The first argument is the command unless it is an option.
 void check_command(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> names;
@@ -260,6 +293,9 @@ Request dispatch(const CLI::App& app, const std::shared_ptr<Values>& values) {
     request.run = [values](Console& console) { run_predict(values->predict, console); };
   } else if (command == "inspect") {
     request.run = [values](Console& console) { run_inspect(values->inspect, console); };
+  } else if (command == "launch") {
+    values->launch.command = app.get_subcommands().front()->remaining();
+    request.run = [values](Console& console) { run_launch(values->launch, console); };
   } else if (command == "bench") {
     request.run = [values](Console& console) { run_bench(values->bench, console); };
   } else {
@@ -282,6 +318,7 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_inspect(app, *values);
   add_export(app, *values);
   add_bench(app, *values);
+  add_launch(app, *values);
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {
     return app.get_subcommands().empty() ? app : *app.get_subcommands().front();

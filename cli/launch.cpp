@@ -1,0 +1,202 @@
+#include "cli/launch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/mpirun.hpp"
+#include "cli/process_tree.hpp"
+#include "lockstep/core/error.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{50};
+// How long a run may take to save after a signal.
+constexpr std::chrono::seconds kSaving{30};
+// How long mpirun may live when all its ranks of this machine are gone: with a link down it would do so for ever.
+constexpr std::chrono::seconds kWithoutRanks{5};
+constexpr std::chrono::seconds kKilling{5}, kAnswer{5};
+
+volatile std::sig_atomic_t signals = 0;
+extern "C" void count_signal(int) { signals = signals + 1; }
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = count_signal;
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+}
+
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// How mpirun ended.
+struct Outcome {
+  int code = 0;
+  bool killed = false;  // by us: it did not end by itself
+};
+
+class Supervisor {
+ public:
+  Supervisor(const LaunchArguments& arguments, Console& console)
+      : arguments_(arguments),
+        console_(console),
+        mpirun_(find_mpirun(arguments.mpi)),
+        mark_(fmt::format("{}-{}-{}", host_name(), ::getpid(), Clock::now().time_since_epoch().count())) {
+    if (!arguments.hosts.empty()) hosts_ = read_hosts(arguments.hosts);
+  }
+
+  void run() {
+    int ranks = arguments_.ranks;
+    for (int restart = 0;; ++restart) {
+      const StartCommand start = start_command(mpirun_, arguments_, ranks, hosts_, restart > 0, mark_);
+      note(fmt::format("{} ranks with {}: {}", ranks, mpirun_.name(),
+                       one_line(fmt::format("{}", fmt::join(start.words, " ")))));
+      const Outcome outcome = supervise(start_process(start.words, start.environment));
+      if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");
+      finish(outcome);
+      if (restart == arguments_.max_restarts)
+        throw Error(ExitCode::peer_lost,
+                    fmt::format("a rank was lost ({}) and {} restarts are used up; go on with --resume",
+                                words_for(outcome), restart));
+      signal_other_hosts("KILL");
+      ranks = ranks_left(ranks);
+      note(fmt::format("a rank was lost ({}): restart {} of {}, from the last checkpoint, on {} ranks",
+                       words_for(outcome), restart + 1, arguments_.max_restarts, ranks));
+    }
+  }
+
+ private:
+  void note(const std::string& line) { console_.note(fmt::format("lockstep launch: {}", line)); }
+
+  bool is_loss(const Outcome& outcome) const {
+    // The exit code of our own; of a process that a signal ended, as a shell and Open MPI count; and as MPICH does.
+    return outcome.killed || outcome.code == static_cast<int>(ExitCode::peer_lost) || outcome.code >= 128 ||
+           (!mpirun_.open_mpi && outcome.code == SIGKILL);
+  }
+
+  std::string words_for(const Outcome& outcome) const {
+    return outcome.killed ? "mpirun did not end and was killed" : fmt::format("mpirun ended with {}", outcome.code);
+  }
+
+  /// Returns where a restart is the answer.
+  void finish(const Outcome& outcome) const {
+    if (outcome.code == 0 && !outcome.killed) throw SilentEnd{0};
+    if (stopping_ && (outcome.killed || outcome.code != static_cast<int>(ExitCode::preempted)))
+      throw Error(ExitCode::peer_lost, fmt::format("stopped by a signal, but not saved ({}); go on from the last "
+                                                   "checkpoint with --resume",
+                                                   words_for(outcome)));
+    if (!is_loss(outcome)) throw SilentEnd{outcome.code};
+  }
+
+  /// Until mpirun has ended, or must be ended.
+  Outcome supervise(pid_t mpirun) {
+    bool had_ranks = false;
+    auto seen = Clock::now();
+    while (true) {
+      if (const std::optional<int> code = ended(mpirun)) return {.code = *code};
+      const auto now = Clock::now();
+      if (!ranks_below().empty()) {
+        had_ranks = true;
+        seen = now;
+      } else if (had_ranks && now - seen > kWithoutRanks) {
+        return {.killed = true};
+      }
+      if (signals > 0 && !stopping_) pass_on(mpirun, now);
+      if (stopping_ && (signals > 1 || now - *stopping_ > kSaving)) return {.killed = true};
+      std::this_thread::sleep_for(kLook);
+    }
+  }
+
+  /// To the ranks themselves: mpirun would give them a second to live. One that hears it is enough.
+  void pass_on(pid_t mpirun, Clock::time_point now) {
+    stopping_ = now;
+    note("a signal: the run saves and ends");
+    const std::vector<pid_t> ranks = ranks_below();
+    for (const pid_t rank : ranks) ::kill(rank, SIGTERM);
+    if (!ranks.empty()) return;
+    if (hosts_.empty())
+      ::kill(mpirun, SIGTERM);  // none has started yet
+    else
+      signal_other_hosts("TERM");
+  }
+
+  bool is_here(const Host& host) const { return host.name == "localhost" || host.name == host_name(); }
+
+  std::vector<std::string> on_host(const Host& host, const std::string& command) const {
+    if (!arguments_.agent.empty()) return {arguments_.agent, host.name, command};
+    return {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=4", host.name, command};
+  }
+
+  /// To our ranks there, known by the mark in their environment.
+  void signal_other_hosts(const std::string& signal) const {
+    const std::string command = fmt::format(
+        "for p in /proc/[0-9]*; do if grep -qzx LOCKSTEP_LAUNCH={} $p/environ 2>/dev/null; then kill -{} "
+        "${{p#/proc/}}; "
+        "fi; done; true",
+        mark_, signal);
+    for (const Host& host : hosts_)
+      if (!is_here(host)) succeeds(on_host(host, command), kAnswer);
+  }
+
+  /// Forgets the hosts that do not answer; how many ranks the others take.
+  int ranks_left(int ranks) {
+    const std::size_t before = hosts_.size();
+    std::erase_if(hosts_, [&](const Host& host) {
+      if (is_here(host) || succeeds(on_host(host, "true"), kAnswer)) return false;
+      note(fmt::format("host {} does not answer: going on without it", host.name));
+      return true;
+    });
+    if (hosts_.size() == before) return ranks;
+    if (hosts_.empty()) throw Error(ExitCode::peer_lost, "no host answers; go on with --resume when one does");
+    int slots = 0;
+    for (const Host& host : hosts_) slots += host.slots;
+    return std::min(ranks, slots);
+  }
+
+  const LaunchArguments& arguments_;
+  Console& console_;
+  const Mpirun mpirun_;
+  const std::string mark_;
+  std::vector<Host> hosts_{};  // that are thought to answer
+  std::optional<Clock::time_point> stopping_{};
+};
+
+void check_command(const std::vector<std::string>& command) {
+  if (command.empty()) throw Error(ExitCode::usage, "launch: what to start is missing: lockstep launch -n 4 train ...");
+  if (command[0] != "train")
+    throw Error(ExitCode::usage,
+                fmt::format("launch: {} {}; it starts lockstep train: see lockstep launch --help",
+                            command[0].starts_with("-") ? "unknown option" : "cannot start", command[0]));
+  const auto is_out = [](const std::string& word) {
+    return word.starts_with("--out") || (word.starts_with("-o") && !word.starts_with("--"));
+  };
+  if (std::none_of(command.begin(), command.end(), is_out))
+    throw Error(ExitCode::usage, "launch: train needs --out DIR: a restart goes on with the run there");
+}
+
+}  // namespace
+
+void run_launch(const LaunchArguments& arguments, Console& console) {
+  check_command(arguments.command);
+  Supervisor supervisor(arguments, console);
+  adopt_orphans();
+  catch_signals();
+  supervisor.run();
+}
+
+}  // namespace lockstep::cli
