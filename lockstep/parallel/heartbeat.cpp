@@ -1,6 +1,7 @@
 #include "lockstep/parallel/heartbeat.hpp"
 
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -82,6 +83,7 @@ int Heartbeat::verdict(std::chrono::nanoseconds patience) {
 }
 
 void Heartbeat::run() {
+  ::pthread_setname_np(::pthread_self(), "heartbeat");
   ticked_ = Clock::now() - period_;
   while (!stopping_) {
     const auto now = Clock::now();
