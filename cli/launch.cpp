@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -14,6 +15,7 @@
 #include "cli/mpirun.hpp"
 #include "cli/process_tree.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/parallel/leftovers.hpp"
 
 namespace lockstep::cli {
 
@@ -67,7 +69,12 @@ class Supervisor {
       note(fmt::format("{} ranks with {}: {}", ranks, mpirun_.name(),
                        one_line(fmt::format("{}", fmt::join(start.words, " ")))));
       const Outcome outcome = supervise(start_process(start.words, start.environment));
+      // Ranks that are still there outlived mpirun, or are killed with it: nobody else tidies up after them.
+      std::vector<std::filesystem::path> leftovers;
+      for (const pid_t rank : ranks_below())
+        for (const auto& path : mpi_leftovers(rank, true)) leftovers.push_back(path);
       if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");
+      remove_leftovers(leftovers);
       finish(outcome);
       if (restart == arguments_.max_restarts)
         throw Error(ExitCode::peer_lost,

@@ -139,7 +139,7 @@ std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Rank
 
 /// Without MPI, which would wait for who is lost.
 [[noreturn]] void leave(int exit_code, int parent) {
-  remove_mpi_leftovers(::getppid() != parent);
+  remove_leftovers(mpi_leftovers(::getpid(), ::getppid() != parent));
   ::_exit(exit_code);
 }
 

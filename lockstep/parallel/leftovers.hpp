@@ -1,10 +1,18 @@
 #pragma once
 // What an MPI library leaves on a machine when it is not finalised.
 
+#include <sys/types.h>
+
+#include <filesystem>
+#include <vector>
+
 namespace lockstep {
 
-/// Before an end without MPI_Finalize: removes the names of the shared memory of this job that this process has mapped,
-/// and, where the launcher is gone and cannot do it, the folder for Open MPI's session on this host.
-void remove_mpi_leftovers(bool launcher_gone);
+/// What the MPI library of a process keeps on this host under a name: the shared memory of the job that it has mapped,
+/// and, where the launcher is not there to remove it, the folder of Open MPI's session.
+std::vector<std::filesystem::path> mpi_leftovers(pid_t process, bool launcher_gone);
+
+/// Removes them, for an end without MPI_Finalize.
+void remove_leftovers(const std::vector<std::filesystem::path>& leftovers);
 
 }  // namespace lockstep

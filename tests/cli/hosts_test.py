@@ -88,7 +88,7 @@ class Hosts(JobTest):
         self.write("hosts", f"{NEAR} slots=2\n{FAR} slots=1\n")
         job = self.inside([PROGRAM, "launch", "-n", "3", "--hosts", "hosts", "--agent", str(self.agent), "train", "a.toml",
                            "--out", "run"])
-        job.wait_until(lambda: self.has_lines("run/metrics.jsonl", 40))
+        job.wait_until(lambda: self.has_lines("run/metrics.jsonl", 30))
         processes = children(job.process.pid)
         far = [p for p in processes if os.path.exists(f"/proc/{p}/ns/net")
                and os.readlink(f"/proc/{p}/ns/net") != os.readlink(f"/proc/{job.process.pid}/ns/net")]

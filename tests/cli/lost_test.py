@@ -7,7 +7,7 @@ import signal
 import time
 
 from jobs import BOUND, Job, JobTest, alive, shared_memory
-from program import MOONS, main
+from program import MOONS, PROGRAM, main
 
 PHASES = ("start", "training", "saving", "evaluation")
 LINE = re.compile(r"lockstep: rank (\d+) on \S+ (?:was silent for 8 s: it is stopped or cut off|has died); it was in phase "
@@ -74,7 +74,6 @@ class LostTest(JobTest):
         self.expect_nothing_left(job, found.values(), segments, "mpirun that was killed")
 
 
-
 class Killed(LostTest):
     def test_open_mpi(self):
         self.check_all([("openmpi", 3, phase, victim, signal.SIGKILL) for phase in PHASES for victim in range(3)], 6)
@@ -99,6 +98,21 @@ class Launcher(LostTest):
 
     def test_mpich(self):
         self.launcher_is_killed("mpich")
+
+
+class OtherEnds(JobTest):
+    def test_a_rank_that_fails_says_why(self):
+        """It has no room on the disk: that is said once, by nobody else, and is no lost rank."""
+        self.write("limited.sh", f'[ "$OMPI_COMM_WORLD_RANK" != 0 ] || ulimit -f 8; exec "{PROGRAM}" "$@"\n')
+        command = self.command("openmpi", 3, "train", "training.toml", "--out", "run", "--quiet")
+        at = command.index(PROGRAM)
+        job = Job(self, [*command[:at], "sh", "limited.sh", *command[at + 1:]])
+        out, err = job.process.communicate(timeout=60)
+        lines = [line for line in err.splitlines() if line.startswith("lockstep: ")]
+        self.assertEqual(job.process.returncode, 5, f"{out}{err}")
+        self.assertEqual(len(lines), 1, err)
+        self.assertIn("File too large", lines[0])
+        self.assertEqual(list(job.temporary.rglob("*")), [])
 
 
 class SlowRanks(JobTest):

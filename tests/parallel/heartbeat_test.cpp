@@ -136,6 +136,17 @@ TEST(Heartbeat, WhoDoesNotEndIsEnded) {
   EXPECT_EQ(record.ended, (std::vector<int>{7, 7}));
 }
 
+TEST(Heartbeat, WhoCannotBeReachedIsNotWatched) {
+  run_ranks(3, [](Ranks& ranks) {
+    // No time to meet: all agree that nobody has, and go on.
+    const HeartbeatLinks links = connect_heartbeats(ranks, milliseconds(0));
+    EXPECT_EQ(links.connected, (std::vector<bool>{true, false, false}));
+    for (const Socket& socket : links.sockets) EXPECT_FALSE(socket.open());
+    EXPECT_EQ(links.hosts, std::vector<std::string>(3, "localhost"));
+    ranks.barrier("test");
+  });
+}
+
 TEST(Heartbeat, TheLauncherIsMissed) {
   Record record;
   run_ranks(1, [&](Ranks& ranks) {
