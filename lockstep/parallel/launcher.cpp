@@ -26,11 +26,17 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
   const auto several = [](Launcher launcher) { return launcher.size > 1 ? std::optional(launcher) : std::nullopt; };
   if (environment("OMPI_COMM_WORLD_SIZE") != nullptr)
     return several({MpiLibrary::open_mpi, number(environment, "OMPI_COMM_WORLD_SIZE"), "Open MPI's mpirun"});
+  // Before PMIx: MPICH's mpirun inside a Slurm job starts its helpers by srun, and what srun left for those (PMIX_RANK,
+  // where pmix is the default, and the number of helpers) is still in the environment of the ranks.
+  if (environment("PMI_RANK") != nullptr || environment("PMI_FD") != nullptr) {
+    const char* type = environment("SLURM_MPI_TYPE");
+    const bool by_srun = type != nullptr && std::strcmp(type, "pmi2") == 0;
+    return several(
+        {MpiLibrary::mpich, number(environment, "PMI_SIZE"), by_srun ? "srun --mpi=pmi2" : "MPICH's mpirun"});
+  }
   const int tasks = environment("SLURM_STEP_NUM_TASKS") != nullptr ? number(environment, "SLURM_STEP_NUM_TASKS")
                                                                    : number(environment, "SLURM_NTASKS");
   if (environment("PMIX_RANK") != nullptr) return several({MpiLibrary::open_mpi, tasks, "srun --mpi=pmix"});
-  if (environment("PMI_RANK") != nullptr || environment("PMI_FD") != nullptr)
-    return several({MpiLibrary::mpich, number(environment, "PMI_SIZE"), "an MPICH launcher"});
   // Inside sbatch, but not started by srun: SLURM_PROCID is there, SLURM_STEP_NUM_TASKS is not.
   if (environment("SLURM_STEP_NUM_TASKS") != nullptr && environment("SLURM_PROCID") != nullptr && tasks > 1)
     throw Error(ExitCode::usage,

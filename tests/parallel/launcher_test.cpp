@@ -40,6 +40,44 @@ TEST(Launcher, EachIsKnownByItsMarks) {
   EXPECT_EQ(pmix->size, 8);
 }
 
+TEST(Launcher, SrunWithPmi2IsMpich) {
+  const auto pmi2 = found_in({{"PMI_FD", "11"},
+                              {"PMI_RANK", "1"},
+                              {"PMI_SIZE", "2"},
+                              {"SLURM_MPI_TYPE", "pmi2"},
+                              {"SLURM_STEP_NUM_TASKS", "2"},
+                              {"SLURM_PROCID", "1"}});
+  ASSERT_TRUE(pmi2);
+  EXPECT_EQ(pmi2->library, MpiLibrary::mpich);
+  EXPECT_EQ(pmi2->size, 2);
+  EXPECT_EQ(pmi2->name, "srun --mpi=pmi2");
+}
+
+// As seen under mpirun.mpich -n 4 in a job of two nodes, where Slurm's default is pmix: one helper per node was started
+// by srun, and each started two ranks.
+TEST(Launcher, MpichsMpirunInsideAJobIsNotTakenForSrun) {
+  const auto mpich = found_in({{"PMI_FD", "5"},
+                               {"PMI_RANK", "3"},
+                               {"PMI_SIZE", "4"},
+                               {"PMIX_RANK", "1"},
+                               {"SLURM_MPI_TYPE", "pmix"},
+                               {"SLURM_STEP_NUM_TASKS", "2"},
+                               {"SLURM_PROCID", "1"}});
+  ASSERT_TRUE(mpich);
+  EXPECT_EQ(mpich->library, MpiLibrary::mpich);
+  EXPECT_EQ(mpich->size, 4);
+  EXPECT_EQ(mpich->name, "MPICH's mpirun");
+}
+
+// The same with Open MPI's mpirun, whose second node was started by srun as a step of one task.
+TEST(Launcher, OpenMpisMpirunInsideAJobIsNotTakenForSrun) {
+  const auto open_mpi = found_in(
+      {{"OMPI_COMM_WORLD_SIZE", "2"}, {"PMIX_RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}});
+  ASSERT_TRUE(open_mpi);
+  EXPECT_EQ(open_mpi->size, 2);
+  EXPECT_EQ(open_mpi->name, "Open MPI's mpirun");
+}
+
 TEST(Launcher, ProcessesThatCannotFindEachOtherAreRefused) {
   try {
     found_in({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "2"}});
