@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "cli/model_data.hpp"
 #include "cli/profile.hpp"
 #include "cli/progress.hpp"
+#include "cli/rank_map.hpp"
 #include "cli/rank_session.hpp"
 #include "cli/resume.hpp"
 #include "cli/run_directory.hpp"
@@ -111,6 +113,7 @@ class TrainRun {
     const std::string checkpoint = ranks_.broadcast("", "beginning");
     if (!checkpoint.empty())
       trainer_->restore(parse_checkpoint(std::as_bytes(std::span(checkpoint)), "the checkpoint of rank 0").state);
+    gather_places(ranks_, trainer_->options().threads);
     catch_signals();
     ranks_.note_phase("training");
     const auto on_step = [](const StepReport& report) {
@@ -165,6 +168,7 @@ class TrainRun {
     ranks_.broadcast(bytes, "beginning");
     console_.note(fmt::format("{} ranks ({}), {} threads each", ranks_.size(), ranks_.transport().describe(),
                               trainer_->options().threads));
+    note_places();
     const TrainOptions& options = config_.train;
     const std::int64_t batch = options.batch > 0 ? options.batch : data_.train->size();
     const std::int64_t slots = options.slots > 0 ? options.slots : auto_slots(batch);
@@ -173,6 +177,15 @@ class TrainRun {
           fmt::format("a batch of {} has {} slots: {} ranks have no samples; a larger train.batch or "
                       "train.slots feeds them",
                       batch, slots, ranks_.size() - slots));
+  }
+
+  /// Where the ranks are, and whether the launcher has given them room for their threads.
+  void note_places() {
+    const std::vector<RankPlace> places = gather_places(ranks_, trainer_->options().threads);
+    if (arguments_.verbose)
+      for (const std::string& line : rank_map(places)) console_.note(line);
+    const std::optional<Launcher> launcher = find_launcher([](const char* name) { return std::getenv(name); });
+    if (const auto note = binding_note(places, launcher)) console_.note(*note);
   }
 
   void load() {

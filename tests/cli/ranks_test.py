@@ -157,5 +157,30 @@ class Launchers(RanksTest):
         self.assertIn("started 2 processes, but each finds 1", result.err)
 
 
+class Map(RanksTest):
+    def test_every_rank_has_its_line(self):
+        self.write("a.toml", MOONS)
+        result = self.launch("openmpi", 3, "train", "a.toml", "--out", "run", "--verbose")
+        self.assertEqual(result.code, 0, result)
+        for rank in range(3):
+            self.assertRegex(result.err, rf"(?m)^rank {rank} on \S+: 1 thread, may use cpus? [0-9,-]+ \(\d+ of \d+\)$")
+        self.assertNotIn("is bound to", result.err)
+
+    def test_threads_without_room(self):
+        """Open MPI binds each of two ranks to one core."""
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one processor: nothing to bind to")
+        self.write("a.toml", MOONS)
+        command = self.command("openmpi", 2, "train", "a.toml", "--threads", "2", "--out")
+        bound = [*command[:1], "--bind-to", "hwthread", *command[1:], "bound"]
+        free = [*command[:1], "--bind-to", "none", *command[1:], "free"]
+        run = lambda each: subprocess.run(each, cwd=self.folder, env=self.environment(), timeout=120, capture_output=True,
+                                          text=True, check=True).stderr
+        errors = run(bound)
+        self.assertEqual(errors.count("has 2 threads but is bound to 1 of"), 1, errors)
+        self.assertIn("--bind-to none", errors)
+        self.assertNotIn("is bound to", run(free))
+
+
 if __name__ == "__main__":
     main()
