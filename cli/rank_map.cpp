@@ -1,26 +1,16 @@
 #include "cli/rank_map.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "lockstep/parallel/team.hpp"
+
 namespace lockstep::cli {
 
 namespace {
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
-  return cpus;
-}
 
 std::string count(int number, const char* noun) { return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s"); }
 

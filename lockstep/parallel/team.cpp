@@ -59,11 +59,31 @@ void fork_join(int threads, const Program& program) {
 
 }  // namespace
 
-int available_cpus() {
+std::vector<int> allowed_cpus() {
+  std::vector<int> cpus;
+#ifdef _OPENMP
+  // With OMP_PROC_BIND the first thread was bound to one place before main began: its mask is not that of the process.
+  if (omp_get_proc_bind() != omp_proc_bind_false)
+    for (int place = 0; place < omp_get_num_places(); ++place) {
+      std::vector<int> members(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+      omp_get_place_proc_ids(place, members.data());
+      cpus.insert(cpus.end(), members.begin(), members.end());
+    }
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  if (!cpus.empty()) return cpus;
+#endif
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  int cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask)
-                                                           : static_cast<int>(std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  return cpus;
+}
+
+int available_cpus() {
+  int cpus = static_cast<int>(allowed_cpus().size());
+  if (cpus == 0) cpus = static_cast<int>(std::thread::hardware_concurrency());
   if (const double quota = cgroup_quota(); quota > 0) cpus = std::min(cpus, static_cast<int>(std::ceil(quota)));
   return std::max(cpus, 1);
 }

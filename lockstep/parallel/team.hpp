@@ -12,7 +12,10 @@
 
 namespace lockstep {
 
-/// How many processors this process may use: the affinity mask and the CPU quota of its control group, at least 1.
+/// The processors this process may use, ascending: its affinity mask; with OMP_PROC_BIND, the places of OpenMP.
+std::vector<int> allowed_cpus();
+
+/// How many processors this process may use: allowed_cpus() and the CPU quota of its control group, at least 1.
 int available_cpus();
 
 /// Threads to use where none were asked for: OMP_NUM_THREADS if it is set to a number, else available_cpus().

@@ -1,7 +1,7 @@
 """lockstep train --profile and --verbose: what they write, that it adds up, and that the result stays the same."""
 import json
 
-from program import MOONS, PICTURES, ProgramTest, main
+from program import MOONS, PICTURES, ProgramTest, main, sanitized
 
 
 class Profile(ProgramTest):
@@ -75,6 +75,16 @@ class Profile(ProgramTest):
         names = {path.name for path in (self.folder / "run").iterdir()}
         self.assertNotIn("trace.json", names)
         self.assertNotIn("profile.json", names)
+
+    def test_threads_bound_by_openmp(self):
+        """OpenMP binds the first thread before the program begins; the others must not be lost with it."""
+        if sanitized():
+            self.skipTest("the threads of this build are not OpenMP's")
+        self.write("a.toml", MOONS)
+        free = {"OMP_PROC_BIND": "false", "OMP_NUM_THREADS": ""}
+        bound = free | {"OMP_PROC_BIND": "close", "OMP_PLACES": "threads"}
+        count = lambda out, env: self.succeed("train", "a.toml", "--out", out, "--verbose", env=env).err.count(" on cpu ")
+        self.assertEqual(count("bound", bound), count("free", free))
 
     def test_verbose(self):
         self.write("a.toml", MOONS)
