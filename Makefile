@@ -11,11 +11,11 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build fuzz peers data sanitize format tidy install clean
+.PHONY: help demo test test-slurm build fuzz peers data sanitize format tidy install clean
 .NOTPARALLEL:
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 17
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
 
 demo: ## climb the ladder with LeNet-5 on Fashion-MNIST: one training, every rung, one hash (build/demo)
 	@scripts/bootstrap demo
@@ -27,6 +27,9 @@ test: ## build and run every test
 	@scripts/build fuzz
 	@scripts/build release
 	@scripts/run_tests.py release -j$(JOBS)
+
+test-slurm: ## run the program under srun and sbatch, on a Slurm cluster of three nodes on this machine (root)
+	@scripts/test_slurm
 
 build: ## build the program build/lockstep
 	@scripts/bootstrap build
