@@ -3,6 +3,7 @@ of a run are those of one process, byte for byte. To be run within tests/slurm/c
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,18 @@ FILES = ("metrics.jsonl", "model.safetensors", "config.toml")
 QUADRANTS = [EXAMPLES / "quadrants.toml", "--set", "data.count=8192", "--set", "train.epochs=4"]
 # Long enough to be met by a signal.
 MANY_EPOCHS = [EXAMPLES / "quadrants.toml", "--set", "data.count=4096", "--set", "train.epochs=2000"]
+
+
+def rank_process(rank):
+    """The process of a rank that srun started, on whichever node: they share one machine."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (process / "environ").read_bytes().split(b"\0")
+            if (process / "exe").samefile(PROGRAM) and f"SLURM_PROCID={rank}".encode() in variables:
+                return int(process.name)
+        except OSError:
+            continue  # it has just ended
+    raise AssertionError(f"no process of rank {rank}")
 
 
 class SlurmTest(unittest.TestCase):
@@ -114,6 +127,23 @@ class Srun(SlurmTest):
         self.assertIn("srun --cpus-per-task=2", cramped.stderr)
         command[4] = "--cpus-per-task=2"
         self.assertNotIn("is bound to", self.run_command(*command, "free").stderr)
+
+    def test_a_rank_that_dies_is_named(self):
+        for interface in ("pmix", "pmi2"):
+            run = self.folder / interface
+            command = ["srun", f"--mpi={interface}", "--nodes=2", "--ntasks=2", PROGRAM, "train", *MANY_EPOCHS, "--out", run,
+                       "--set", "train.epochs=1000000", "--threads", "1"]
+            with subprocess.Popen([str(part) for part in command], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                  text=True) as step:
+                self.addCleanup(step.kill)
+                end = time.monotonic() + 60
+                while not (run / "metrics.jsonl").exists() and time.monotonic() < end:
+                    time.sleep(0.1)
+                os.kill(rank_process(1), signal.SIGKILL)
+                _, errors = step.communicate(timeout=30)
+            self.assertEqual(errors.count("rank 1 on n2 has died"), 1, errors)
+            # srun itself returns the highest code of all, that of the rank that was killed.
+            self.assertIn("task 0: Exited with exit code 7", errors)
 
 
 class Batch(SlurmTest):
