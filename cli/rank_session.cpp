@@ -16,6 +16,7 @@
 #include "lockstep/core/sha256.hpp"
 #include "lockstep/parallel/heartbeat.hpp"
 #include "lockstep/parallel/launcher.hpp"
+#include "lockstep/parallel/launcher_watch.hpp"
 #include "lockstep/parallel/leftovers.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/parallel/watchdog.hpp"
@@ -119,7 +120,10 @@ void guard_start(std::optional<Watchdog>& guard) {
       "take longer to start, LOCKSTEP_PEER_TIMEOUT gives more seconds",
       rank, launcher->size - 1, std::chrono::duration<double>(limit).count());
   guard.emplace(limit + std::chrono::milliseconds(500) * std::min(rank, 2), rank < 2 ? line : "",
-                static_cast<int>(ExitCode::peer_lost));
+                static_cast<int>(ExitCode::peer_lost), [](int exit_code) {
+                  remove_leftovers(mpi_leftovers(::getpid(), false));
+                  ::_exit(exit_code);
+                });
 }
 
 /// Runs it and returns the end that all ranks come to, where there is one.
@@ -137,22 +141,16 @@ std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Rank
   return nullptr;
 }
 
-/// Without MPI, which would wait for who is lost.
-[[noreturn]] void leave(int exit_code, int parent) {
-  remove_leftovers(mpi_leftovers(::getpid(), ::getppid() != parent));
-  ::_exit(exit_code);
-}
-
 /// Says why, unless another rank has said why the run is over, and ends all ranks.
-[[noreturn]] void end_all(Ranks& ranks, std::optional<Heartbeat>& heartbeat, int parent, ExitCode code,
+[[noreturn]] void end_all(Ranks& ranks, std::optional<Heartbeat>& heartbeat, ExitCode code,
                           const std::string& message) {
   if (code == ExitCode::peer_lost) heartbeat->verdict(kEcho);
   heartbeat->end_all(
       static_cast<int>(code),
       ranks.leader() ? message : fmt::format("rank {} on {}: {}", ranks.rank(), ranks.transport().host(), message));
   const int exit_code = heartbeat->verdict({});
-  heartbeat.reset();  // the others know now
-  if (exit_code == static_cast<int>(ExitCode::peer_lost)) leave(exit_code, parent);
+  heartbeat.reset();                                                           // the others know now
+  if (exit_code == static_cast<int>(ExitCode::peer_lost)) ::_exit(exit_code);  // MPI would wait for who is lost
   const Watchdog guard(kAbort, "", exit_code);
   ranks.transport().abort(exit_code);
   ::_exit(exit_code);
@@ -161,7 +159,7 @@ std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Rank
 }  // namespace
 
 void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say) {
-  const int parent = ::getppid();
+  const LauncherWatch launcher;
   std::exception_ptr common;
   {
     std::optional<Watchdog> guard;
@@ -170,7 +168,9 @@ void run_as_rank(const std::function<void(Ranks&)>& program, const std::function
     std::optional<Heartbeat> heartbeat;
     if (launched_rank() || ranks.size() > 1)
       heartbeat.emplace(
-          ranks, HeartbeatOptions{.parent = parent, .say = say, .end = [parent](int code) { leave(code, parent); }});
+          ranks, HeartbeatOptions{.launcher_gone = [&] { return launcher.gone(); },
+                                  .say = say,
+                                  .on_loss = [&] { remove_leftovers(mpi_leftovers(::getpid(), launcher.gone())); }});
     guard.reset();
     if (ranks.leader() && heartbeat && heartbeat->unwatched() > 0)
       say(fmt::format(
@@ -183,12 +183,12 @@ void run_as_rank(const std::function<void(Ranks&)>& program, const std::function
         common = run_to_common_end(ranks, program);
         ranks.barrier("end");
       } catch (const Error& error) {
-        end_all(ranks, heartbeat, parent, error.code(), error.what());
+        end_all(ranks, heartbeat, error.code(), error.what());
       } catch (const std::bad_alloc&) {
-        end_all(ranks, heartbeat, parent, ExitCode::resources,
+        end_all(ranks, heartbeat, ExitCode::resources,
                 "out of memory; a smaller train.batch or data.stream needs less");
       } catch (const std::exception& error) {
-        end_all(ranks, heartbeat, parent, ExitCode::bug, error.what());
+        end_all(ranks, heartbeat, ExitCode::bug, error.what());
       }
       guard.emplace(kFinalize,
                     fmt::format("lockstep: rank {} on {}: MPI does not end: another rank is dead, stopped or cut off; "

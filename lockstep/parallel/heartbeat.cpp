@@ -28,6 +28,8 @@ constexpr int kOwnPause = 3;
 constexpr int kLater = 2;
 // Of a second, used by the process: less is the heartbeat itself.
 constexpr double kWorking = 0.001;
+// Open MPI gives a process a second when the launcher is gone.
+constexpr std::chrono::milliseconds kLauncherLook{200};
 // Whoever ends lets the others read its last beat: a connection closed with unread bytes would take it back.
 constexpr std::chrono::milliseconds kDrain{300};
 constexpr const char* kResume = "go on from the last checkpoint with --resume";
@@ -89,7 +91,8 @@ void Heartbeat::run() {
     const auto now = Clock::now();
     if (now - ticked_ >= period_) tick(now);
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(ticked_ + period_ - Clock::now()).count();
-    listen(static_cast<int>(std::max<std::int64_t>(1, left + 1)));
+    listen(static_cast<int>(std::clamp<std::int64_t>(left + 1, 1, kLauncherLook.count())));
+    look_for_launcher();
     const std::lock_guard lock(mutex_);
     if (exit_code_ == 0) continue;
     send_last();
@@ -116,9 +119,6 @@ void Heartbeat::tick(Clock::time_point now) {
     status_.somebody_works = beat.works;
   }
   if (!status_.over) send(beat);
-  if (options_.parent != 0 && ::getppid() != options_.parent)
-    finish_run(kLost, fmt::format("rank {} on {}: its launcher (mpirun, or its agent on this host) has ended; {}",
-                                  ranks_.rank(), ranks_.transport().host(), kResume));
   for (Peer& peer : peers_) {
     if (paused) peer.heard = now;
     // Rank 1 is the first to miss rank 0, and speaks: the others would tell it to end in silence.
@@ -126,6 +126,12 @@ void Heartbeat::tick(Clock::time_point now) {
     if (peer.socket.open() && now - peer.heard > patience)
       lose(peer, fmt::format("was silent for {}: it is stopped or cut off", seconds_of(options_.silence)));
   }
+}
+
+void Heartbeat::look_for_launcher() {
+  if (stopping_ || !options_.launcher_gone || !options_.launcher_gone()) return;
+  finish_run(kLost, fmt::format("rank {} on {}: its launcher (mpirun, or its agent on this host) has ended; {}",
+                                ranks_.rank(), ranks_.transport().host(), kResume));
 }
 
 /// Waits for beats, at most so long.
@@ -194,6 +200,7 @@ bool Heartbeat::finish_run(int exit_code, const std::string& line) {
     if (exit_code_ != 0) return false;
     exit_code_ = exit_code;
     deadline_ = Clock::now() + options_.grace;
+    if (exit_code == kLost && options_.on_loss) options_.on_loss();
     if (!line.empty() && options_.say) options_.say(line);
   }
   status_.over = true;

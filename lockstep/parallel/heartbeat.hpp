@@ -24,10 +24,12 @@ struct HeartbeatOptions {
   std::chrono::nanoseconds silence = peer_timeout();
   /// How long the training's thread may take to end the process once the run is over.
   std::chrono::nanoseconds grace = std::chrono::seconds(3);
-  /// The parent of this process when it began: the launcher, or its agent on this host.
-  int parent = 0;
+  /// Whether the launcher, or its agent on this host, is no more.
+  std::function<bool()> launcher_gone{};
   /// Says a line on stderr, from the heartbeat's thread.
   std::function<void(const std::string&)> say{};
+  /// Called when a rank or the launcher is lost, before anything else: Open MPI may end the process at any time.
+  std::function<void()> on_loss{};
   /// Ends the process when `grace` is over; by default _exit.
   std::function<void(int)> end{};
 };
@@ -79,6 +81,7 @@ class Heartbeat {
 
   void run();
   void tick(Clock::time_point now);
+  void look_for_launcher();
   void listen(int milliseconds);
   void read(Peer& peer);
   void take(Peer& peer, const Beat& beat);

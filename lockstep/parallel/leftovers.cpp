@@ -9,16 +9,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool begins_with_one_of(const std::string& text, std::initializer_list<const char*> beginnings) {
-  for (const char* each : beginnings)
-    if (text.starts_with(each)) return true;
-  return false;
-}
-
 /// <tmp>/ompi.<host>.<user>/pid.<n> on the launcher's host, jf.<n> on others.
 bool is_session(const fs::path& path) {
-  return begins_with_one_of(path.filename().string(), {"pid.", "jf."}) &&
+  const std::string name = path.filename().string();
+  return (name.starts_with("pid.") || name.starts_with("jf.")) &&
          path.parent_path().filename().string().starts_with("ompi.");
+}
+
+/// /dev/shm/vader_segment.<host>.<user>.<job>.<rank> of Open MPI: those of all ranks of the job on this host, of which
+/// one that was killed early may be mapped by nobody. /dev/shm/mpich* of MPICH has a name of its own for every job.
+void add_segments(const fs::path& mapped, std::vector<fs::path>& found) {
+  const std::string name = mapped.filename().string();
+  if (name.starts_with("mpich")) found.push_back(mapped);
+  if (!name.starts_with("vader_segment.")) return;
+  const std::string job = name.substr(0, name.rfind('.') + 1);
+  std::error_code error;
+  for (fs::directory_iterator each(mapped.parent_path(), error), end; !error && each != end; each.increment(error))
+    if (each->path().filename().string().starts_with(job)) found.push_back(each->path());
 }
 
 }  // namespace
@@ -26,20 +33,18 @@ bool is_session(const fs::path& path) {
 std::vector<fs::path> mpi_leftovers(pid_t process, bool launcher_gone) {
   const fs::path about = fs::path("/proc") / std::to_string(process);
   std::vector<fs::path> found;
-  // /dev/shm/vader_segment.<host>.<user>.<job>.<rank> of Open MPI, /dev/shm/mpich* of MPICH.
   const std::string folder = "/dev/shm/";
   std::ifstream maps(about / "maps");
-  for (std::string line; std::getline(maps, line);) {
-    const auto at = line.find(folder);
-    if (at == std::string::npos || line.ends_with(" (deleted)")) continue;
-    if (begins_with_one_of(line.substr(at + folder.size()), {"vader_segment.", "sm_segment.", "mpich"}))
-      found.emplace_back(line.substr(at));
-  }
+  for (std::string line; std::getline(maps, line);)
+    if (const auto at = line.find(folder); at != std::string::npos && !line.ends_with(" (deleted)"))
+      add_segments(line.substr(at), found);
   const std::string variable = "OMPI_MCA_orte_jobfam_session_dir=";
   std::ifstream environment(about / "environ");
-  for (std::string entry; launcher_gone && std::getline(environment, entry, '\0');)
-    if (entry.starts_with(variable) && is_session(entry.substr(variable.size())))
-      found.emplace_back(entry.substr(variable.size()));
+  for (std::string entry; launcher_gone && std::getline(environment, entry, '\0');) {
+    if (!entry.starts_with(variable)) continue;
+    const fs::path session = entry.substr(variable.size());
+    if (is_session(session)) found.push_back(session);
+  }
   return found;
 }
 

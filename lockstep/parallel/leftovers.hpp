@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// What the MPI library of a process keeps on this host under a name: the shared memory of the job that it has mapped,
+/// What the MPI library of a process keeps on this host under a name: the shared memory of its job, as far as it knows,
 /// and, where the launcher is not there to remove it, the folder of Open MPI's session.
 std::vector<std::filesystem::path> mpi_leftovers(pid_t process, bool launcher_gone);
 

@@ -4,6 +4,7 @@ Skipped, saying so, without."""
 import os
 import shutil
 import subprocess
+import sys
 import time
 
 from jobs import BOUND, JobTest, Job, alive, children
@@ -76,6 +77,7 @@ class Hosts(JobTest):
         self.cut()
         while any(alive(rank) for rank in ranks.values()) and time.monotonic() < since + BOUND:
             time.sleep(0.01)
+        print(f"the ranks on both sides ended {time.monotonic() - since:.1f} s after the cut", file=sys.stderr)
         left = [rank for rank, process in ranks.items() if alive(process)]
         job.kill()
         err = job.errors
@@ -99,6 +101,8 @@ class Hosts(JobTest):
         seconds = time.monotonic() - since
         self.assertLess(seconds, BOUND)
         out, err = job.process.communicate(timeout=120)
+        print(f"supervised: they ended after {seconds:.1f} s, the run was complete after {time.monotonic() - since:.1f} s",
+              *(line for line in err.splitlines() if line.startswith("lockstep")), sep="\n", file=sys.stderr)
         self.assertEqual(job.process.returncode, 0, f"{out}{err}")
         self.assertIn(f"host {FAR} does not answer", err)
         self.assertIn("on 2 ranks", err)

@@ -102,11 +102,15 @@ class Job:
             self.wait_until(lambda: folder.exists() and any(name.startswith(".") for name in os.listdir(folder)))
 
     def finish(self, since, ranks):
-        """Waits for the end; seconds since then, and what is left: processes and shared memory."""
-        out, err = self.process.communicate(timeout=BOUND + 45)
+        """Waits for the end of all; seconds since then, the output, and the shared memory that there was."""
+        segments = set()
+        while self.process.poll() is None and time.monotonic() < since + BOUND + 45:
+            segments |= shared_memory(ranks)
+            time.sleep(0.02)
+        out, err = self.process.communicate(timeout=1)
         while any(alive(process) for process in ranks) and time.monotonic() < since + BOUND + 5:
             time.sleep(0.01)
-        return time.monotonic() - since, out, err
+        return time.monotonic() - since, out, err, segments
 
 
 def shared_memory(processes):

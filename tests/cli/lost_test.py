@@ -4,6 +4,7 @@ import concurrent.futures
 import os
 import re
 import signal
+import sys
 import time
 
 from jobs import BOUND, Job, JobTest, alive, shared_memory
@@ -17,22 +18,22 @@ START_LINE = re.compile(r"lockstep: rank \d+ has not met the other \d+ after [\d
 
 class LostTest(JobTest):
     def disturb(self, library, ranks, phase, victim, number):
-        """One run; what was seen, for the messages of a failure."""
+        """One run: seconds until all had ended, the exit code, stderr, and all of it for the message of a failure."""
         run = f"{phase}-{victim}-{number.name}"
         job = self.mpirun(library, ranks, phase, run)
         job.wait_for_phase(phase, ranks, run)
         found = job.ranks()
-        segments = shared_memory(found.values())
+        before = shared_memory(found.values())
         since = time.monotonic()
         os.kill(found[victim], number)
-        seconds, out, err = job.finish(since, found.values())
+        seconds, out, err, segments = job.finish(since, found.values())
         message = f"{library}, {run}: {seconds:.1f} s, exit {job.process.returncode}\n{out}{err}"
         self.assertLess(seconds, BOUND, message)
-        self.expect_nothing_left(job, found.values(), segments, message)
-        return job.process.returncode, err, message
+        self.expect_nothing_left(job, found.values(), before | segments, message)
+        return seconds, job.process.returncode, err, message
 
     def check(self, library, ranks, phase, victim, number):
-        code, err, message = self.disturb(library, ranks, phase, victim, number)
+        seconds, code, err, message = self.disturb(library, ranks, phase, victim, number)
         lines = [line for line in err.splitlines(keepends=True) if line.startswith("lockstep: ")]
         if number == signal.SIGKILL:
             # mpirun sees it too, at the same time, and ends the job itself with the code of the signal.
@@ -42,33 +43,37 @@ class LostTest(JobTest):
         # Before the ranks have met mpirun alone notices a death; MPICH's ends the others before they can speak.
         if number == signal.SIGKILL and (phase == "start" or library == "mpich"):
             self.assertLessEqual(len(lines), 1, message)
-            return
+            return seconds
         self.assertEqual(len(lines), 1, message)
         if phase == "start":
             self.assertTrue(START_LINE.match(lines[0]) or LINE.match(lines[0]), message)
-            return
+            return seconds
         match = LINE.match(lines[0])
         self.assertTrue(match, message)
         self.assertEqual((int(match[1]), int(match[4])), (victim, 0 if victim else 1), message)
         if phase != "saving":
             self.assertGreater(int(match[3]), 0, message)
+        return seconds
 
     def check_all(self, cases, together):
         """Most of the time goes by waiting, so several at a time."""
         for library in {case[0] for case in cases}:
             self.command(library, 2)  # skips where it is missing
         with concurrent.futures.ThreadPoolExecutor(together) as pool:
-            for done in [pool.submit(self.check, *case) for case in cases]:
-                done.result()
+            seconds = [done.result() for done in [pool.submit(self.check, *case) for case in cases]]
+        print(f"{len(seconds)} runs on {cases[0][0]}, the others ended after {min(seconds):.1f} to {max(seconds):.1f} s",
+              file=sys.stderr)
 
-    def launcher_is_killed(self, library):
-        job = self.mpirun(library, 2, "training", "run")
+    def launcher_is_killed(self, library, wrapper=()):
+        command = self.command(library, 2, "train", "training.toml", "--out", "run", "--quiet")
+        at = command.index(PROGRAM)
+        job = Job(self, [*command[:at], *wrapper, *command[at:]])
         job.wait_for_phase("training", 2, "run")
         found = job.ranks()
         segments = shared_memory(found.values())
         since = time.monotonic()
         job.process.kill()
-        seconds, out, err = job.finish(since, found.values())
+        seconds, out, err, _ = job.finish(since, found.values())
         self.assertLess(seconds, BOUND, f"{out}{err}")
         self.assertFalse(any(alive(process) for process in found.values()), f"{out}{err}")
         self.expect_nothing_left(job, found.values(), segments, "mpirun that was killed")
@@ -98,6 +103,10 @@ class Launcher(LostTest):
 
     def test_mpich(self):
         self.launcher_is_killed("mpich")
+
+    def test_behind_a_script(self):
+        """The ranks are not its children; one of them tidies up all the same."""
+        self.launcher_is_killed("openmpi", ["sh", "-c", '"$0" "$@"; true'])
 
 
 class OtherEnds(JobTest):

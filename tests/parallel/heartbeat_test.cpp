@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -31,7 +29,7 @@ struct Record {
   HeartbeatOptions options(milliseconds silence = kSilence, milliseconds grace = seconds(60)) {
     return {.silence = silence,
             .grace = grace,
-            .parent = ::getppid(),
+            .launcher_gone = [] { return false; },
             .say =
                 [this](const std::string& line) {
                   const std::lock_guard lock(mutex);
@@ -151,7 +149,7 @@ TEST(Heartbeat, TheLauncherIsMissed) {
   Record record;
   run_ranks(1, [&](Ranks& ranks) {
     HeartbeatOptions options = record.options();
-    options.parent = ::getppid() + 1;
+    options.launcher_gone = [] { return true; };
     const Heartbeat heartbeat(ranks, options);
     EXPECT_TRUE(is_over(ranks));
   });
