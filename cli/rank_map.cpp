@@ -55,6 +55,7 @@ std::vector<RankPlace> gather_places(Ranks& ranks, int threads) {
 
 std::vector<std::string> rank_map(const std::vector<RankPlace>& places) {
   std::vector<std::string> lines;
+  lines.reserve(places.size());
   for (const RankPlace& place : places)
     lines.push_back(fmt::format("rank {} on {}: {}, may use cpu{} {} ({} of {})", lines.size(), place.host,
                                 count(place.threads, "thread"), place.cpu_count == 1 ? "" : "s", place.cpus,
