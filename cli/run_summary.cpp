@@ -40,6 +40,7 @@ std::string RunSummary::text() const {
   facts.row({"weights", fmt::format("{}  ({} parameters, {})", short_hash(weight_hash(network.values())),
                                     with_commas(network.trainable_count()), to_string(network.precision()))});
   if (const auto note = promise_note(config.train.backend)) facts.row({"", *note});
+  if (summed_by_mpi()) facts.row({"", "parallel.reduce = \"mpi\": another number of ranks gives other bits"});
   const char* title = "files";
   for (const std::string& name : files()) {
     facts.row({title, one_line(directory.file(name.c_str()).string())});
@@ -51,8 +52,9 @@ std::string RunSummary::text() const {
 
 std::string RunSummary::json() const {
   Json json = {{"epochs", config.epochs},
+               {"ranks", ranks},
                {"backend", backend_name(config)},
-               {"promise", keeps_the_promise(config.train.backend)}};
+               {"promise", keeps_the_promise(config.train.backend) && !summed_by_mpi()}};
   if (resumed_step) json["resumed_at_step"] = *resumed_step;
   if (last) json["train"] = scores_json(last->train);
   if (last && last->validation) json["validation"] = scores_json(*last->validation);

@@ -24,6 +24,7 @@ struct RunSummary {
   double seconds = 0;                          // of this process, and the samples it trained on in them
   std::int64_t samples = 0;
   const RunProfile* profile = nullptr;
+  int ranks = 1;
 
   std::string text() const;
   std::string json() const;
@@ -31,6 +32,8 @@ struct RunSummary {
  private:
   double rate() const { return seconds > 0 ? double(samples) / seconds : 0; }
   std::vector<std::string> files() const;
+  /// MPI adds up in an order of its own, which depends on the number of ranks.
+  bool summed_by_mpi() const { return ranks > 1 && config.train.rank_reduction == RankReduction::library; }
 };
 
 }  // namespace lockstep::cli

@@ -1,6 +1,20 @@
 #include "cli/scores.hpp"
 
+#include "cli/rank_times.hpp"
+
 namespace lockstep::cli {
+
+namespace {
+
+Json phases_json(const PhaseTimes& times) {
+  Json json;
+  for (const Phase& phase : kPhases) json[phase.name] = times.*phase.seconds;
+  json["validation"] = times.validation;
+  json["total"] = times.total;
+  return json;
+}
+
+}  // namespace
 
 Json scores_json(const Scores& scores) {
   Json json = {{"samples", scores.samples}, {"loss", scores.loss}};
@@ -35,16 +49,15 @@ std::optional<EpochReport> report_from_metrics(std::string_view line) {
   }
 }
 
-Json timings_json(const EpochReport& report, const std::string& backend) {
+Json timings_json(const EpochReport& report, const std::string& backend, const std::vector<std::string>& hosts) {
   const PhaseTimes& t = report.times;
-  const Json seconds = {{"load", t.load},         {"forward", t.forward}, {"loss", t.loss},
-                        {"backward", t.backward}, {"reduce", t.reduce},   {"update", t.update},
-                        {"exchange", t.exchange}, {"wait", t.wait},       {"validation", t.validation},
-                        {"total", t.total}};
-  return {{"epoch", report.epoch},
-          {"backend", backend},
-          {"seconds", seconds},
-          {"samples_per_second", t.total > 0 ? double(report.train.samples) / t.total : 0}};
+  Json json = {{"epoch", report.epoch},
+               {"backend", backend},
+               {"seconds", phases_json(t)},
+               {"samples_per_second", t.total > 0 ? double(report.train.samples) / t.total : 0}};
+  for (std::size_t rank = 0; rank < report.rank_times.size(); ++rank)
+    json["ranks"].push_back({{"rank", rank}, {"host", hosts[rank]}, {"seconds", phases_json(report.rank_times[rank])}});
+  return json;
 }
 
 }  // namespace lockstep::cli

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -19,7 +20,7 @@ Json scores_json(const Scores& scores);
 Json metrics_json(const EpochReport& report);
 /// What a line of metrics.jsonl says of the scores; nothing when it is not such a line.
 std::optional<EpochReport> report_from_metrics(std::string_view line);
-/// A line of timings.jsonl: seconds per phase.
-Json timings_json(const EpochReport& report, const std::string& backend);
+/// A line of timings.jsonl: seconds per phase; with several ranks, on these hosts, of each of them too.
+Json timings_json(const EpochReport& report, const std::string& backend, const std::vector<std::string>& hosts);
 
 }  // namespace lockstep::cli

@@ -14,6 +14,7 @@
 #include "cli/progress.hpp"
 #include "cli/rank_map.hpp"
 #include "cli/rank_session.hpp"
+#include "cli/rank_times.hpp"
 #include "cli/resume.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/run_summary.hpp"
@@ -95,6 +96,7 @@ class TrainRun {
     RunLines lines(*directory, kept);
     RunSummary summary{.config = config_, .network = *network_, .directory = *directory, .last = kept.last};
     if (from) summary.resumed_step = from->state.steps;
+    summary.ranks = ranks_.size();
     from.reset();
     begin(*directory);
     RunCheckpoints checkpoints({*directory, config_, *network_, info_, data_, lines.metrics, lines.timings},
@@ -110,6 +112,7 @@ class TrainRun {
       load();
     });
     check_agreement(ranks_, config_, data_);
+    ranks_.all_gather(ranks_.transport().host(), "beginning");
     const std::string checkpoint = ranks_.broadcast("", "beginning");
     if (!checkpoint.empty())
       trainer_->restore(parse_checkpoint(std::as_bytes(std::span(checkpoint)), "the checkpoint of rank 0").state);
@@ -160,6 +163,7 @@ class TrainRun {
   void share_beginning(const std::optional<Checkpoint>& from, std::string& digest) {
     if (ranks_.size() == 1) return;
     digest = check_agreement(ranks_, config_, data_);
+    hosts_ = ranks_.all_gather(ranks_.transport().host(), "beginning");
     std::string bytes;
     if (from) {
       const std::vector<std::byte> file = write_checkpoint(from->model.network, info_, from->state, from->run);
@@ -211,6 +215,7 @@ class TrainRun {
   void fit(RunCheckpoints& checkpoints, RunLines& lines, RunSummary& summary) {
     const TrainingState before = trainer_->state();
     if (summary.resumed_step) note_resumed(before);
+    steps_before_ = before.steps;
     Progress progress(console_, data_.train->size(), config_.epochs);
     catch_signals();
     ranks_.note_phase("training");
@@ -225,8 +230,9 @@ class TrainRun {
     };
     const auto on_epoch = [&](const EpochReport& report) {
       lines.metrics.append(metrics_json(report).dump());
-      lines.timings.append(timings_json(report, backend_name()).dump());
+      lines.timings.append(timings_json(report, backend_name(), hosts_).dump());
       progress.epoch(report);
+      tell_of_ranks(report);
       summary.last = report;
     };
     try {
@@ -250,6 +256,22 @@ class TrainRun {
     summary.samples = (config_.epochs - before.epoch) * data_.train->size() - before.samples;
     ranks_.note_phase("saving");
     summary.checkpoint = checkpoints.save(*trainer_);
+  }
+
+  /// Where the time of the ranks went, and, once in a run, which of them the others wait for.
+  void tell_of_ranks(const EpochReport& report) {
+    if (report.rank_times.empty()) return;
+    if (arguments_.verbose)
+      for (const std::string& line : rank_time_lines(report.rank_times, report.steps - steps_before_))
+        console_.note(line);
+    steps_before_ = report.steps;
+    const auto straggler = straggler_named_ ? std::nullopt : find_straggler(report.rank_times);
+    if (!straggler) return;
+    straggler_named_ = true;
+    console_.note(
+        fmt::format("rank {} on {} is a straggler: its own work takes {:.2f} times that of the others, which "
+                    "wait for it; is something else running there, or its clock lower?",
+                    straggler->rank, hosts_[static_cast<std::size_t>(straggler->rank)], straggler->ratio));
   }
 
   void note_resumed(const TrainingState& state) {
@@ -288,6 +310,9 @@ class TrainRun {
   DataSplits data_{};
   ModelInfo info_{};
   std::optional<RunProfile> profile_{};
+  std::vector<std::string> hosts_{};  // by rank, where there are several
+  std::int64_t steps_before_ = 0;     // the last epoch
+  bool straggler_named_ = false;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ const Value& section(const Value& root, std::string_view name, const Value& empt
 }
 
 void check_sections(const Value& root) {
-  static const std::vector<std::string> kSections = {"data", "model", "train", "checkpoint"};
+  static const std::vector<std::string> kSections = {"data", "model", "train", "checkpoint", "parallel"};
   for (const Entry& entry : *root.table()) {
     if (std::find(kSections.begin(), kSections.end(), entry.key) != kSections.end()) continue;
     if (const auto near = nearest(entry.key, kSections))
@@ -31,7 +31,7 @@ void check_sections(const Value& root) {
     for (const std::string& key : all_keys())
       if (key.ends_with("." + entry.key))
         fail_at(entry.value, entry.key, fmt::format("stands outside the sections; did you mean {}?", key));
-    fail_at(entry.value, entry.key, "unknown section; a configuration has data, model, train, checkpoint");
+    fail_at(entry.value, entry.key, "unknown section; a configuration has data, model, train, checkpoint, parallel");
   }
 }
 
@@ -44,6 +44,7 @@ const std::vector<std::string>& all_keys() {
     for (const std::string& key : model_keys()) all.push_back("model." + key);
     for (const std::string& key : train_keys()) all.push_back("train." + key);
     for (const std::string& key : checkpoint_keys()) all.push_back("checkpoint." + key);
+    for (const std::string& key : parallel_keys()) all.push_back("parallel." + key);
     return all;
   }();
   return keys;
@@ -60,6 +61,7 @@ RunConfig parse_config(std::string_view toml_text, std::string_view name, const 
   config.model = read_model(section(root, "model", empty));
   read_train(section(root, "train", empty), config);
   config.checkpoint = read_checkpoint(section(root, "checkpoint", empty));
+  read_parallel(section(root, "parallel", empty), config.train);
   return config;
 }
 

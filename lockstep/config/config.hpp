@@ -1,7 +1,8 @@
 #pragma once
-// A run as the user describes it: a TOML file with the sections [data], [model], [train] and [checkpoint], and the
-// changes that --set makes to it. The first three determine the trained weights; what does not change them (backend,
-// output folder) is an option of the command line instead, save how often the run is saved.
+// A run as the user describes it: a TOML file with the sections [data], [model], [train], [checkpoint] and [parallel],
+// and the changes that --set makes to it. The first three determine the trained weights; what does not change them
+// (backend, output folder) is an option of the command line instead, save how often the run is saved and how its ranks
+// share the work.
 
 #include <cstdint>
 #include <optional>
@@ -53,8 +54,9 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
 /// The configuration with every default written out, as TOML. Parses back to the same configuration: the same run.
 std::string resolved_toml(const RunConfig& config);
 
-/// The first value in which two resolved configurations describe different trainings: [checkpoint] may differ, and the
-/// second may have more train.epochs, unless its schedule depends on their number (cosine).
+/// The first value in which two resolved configurations describe different trainings: [checkpoint] and
+/// [parallel] may differ, and the second may have more train.epochs, unless its schedule depends on their number
+/// (cosine).
 struct ConfigDifference {
   std::string key;            // "train.optimizer.lr"
   std::string first, second;  // as TOML; "nothing" where the key is absent

@@ -82,7 +82,7 @@ std::optional<ConfigDifference> find_difference(std::string_view first_toml, std
   Value second = parse_toml(second_toml, "the second configuration");
   for (Value* root : {&first, &second})
     if (ValueTable* sections = root->table())
-      std::erase_if(*sections, [](const Entry& entry) { return entry.key == "checkpoint"; });
+      std::erase_if(*sections, [](const Entry& entry) { return entry.key == "checkpoint" || entry.key == "parallel"; });
   forgive_more_epochs(first, second);
   return compare(&first, &second, "");
 }

@@ -177,6 +177,11 @@ void write_checkpoint(const CheckpointConfig& checkpoint, Writer& out) {
   out.put("every_minutes", checkpoint.every_minutes);
 }
 
+void write_parallel(const TrainOptions& train, Writer& out) {
+  out.section("parallel");
+  out.put("reduce", rank_reduction_name(train.rank_reduction));
+}
+
 }  // namespace
 
 std::string init_toml(const Init& init) {
@@ -206,6 +211,7 @@ std::string resolved_toml(const RunConfig& config) {
   write_model(config.model, out);
   write_train(config, out);
   write_checkpoint(config.checkpoint, out);
+  write_parallel(config.train, out);
   return out.take();
 }
 

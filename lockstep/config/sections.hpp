@@ -16,6 +16,7 @@ const std::vector<std::string>& data_keys();
 const std::vector<std::string>& model_keys();
 const std::vector<std::string>& train_keys();
 const std::vector<std::string>& checkpoint_keys();
+const std::vector<std::string>& parallel_keys();
 /// "data.source", ..., "checkpoint.every_minutes"
 const std::vector<std::string>& all_keys();
 
@@ -24,6 +25,8 @@ ModelConfig read_model(const Value& section);
 /// Fills `config.train` and `config.epochs`.
 void read_train(const Value& section, RunConfig& config);
 CheckpointConfig read_checkpoint(const Value& section);
+void read_parallel(const Value& section, TrainOptions& train);
+const std::string& rank_reduction_name(RankReduction reduction);
 
 /// A list of layers: "relu", {linear = 10}, {conv2d = {out = 6, kernel = 5}}, {residual = {body = [...]}}.
 std::vector<LayerSpec> read_layers(const Value& list, const std::string& path);

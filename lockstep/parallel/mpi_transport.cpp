@@ -83,8 +83,16 @@ class MpiTransport final : public Transport {
     check(plugin_.test(request, &done), -1);
     return done != 0;
   }
-  void library_sum(std::span<float> values) override { check(plugin_.sum_float(values.data(), values.size()), -1); }
-  void library_sum(std::span<double> values) override { check(plugin_.sum_double(values.data(), values.size()), -1); }
+  TransportRequest start_library_sum(std::span<float> values) override {
+    int request = 0;
+    check(plugin_.sum_float(values.data(), values.size(), &request), -1);
+    return request;
+  }
+  TransportRequest start_library_sum(std::span<double> values) override {
+    int request = 0;
+    check(plugin_.sum_double(values.data(), values.size(), &request), -1);
+    return request;
+  }
   [[noreturn]] void abort(int exit_code) override {
     plugin_.abort(exit_code);
     std::_Exit(exit_code);

@@ -26,19 +26,27 @@ struct Range {
 }  // namespace
 
 template <class T>
-RankTree<T>::RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& layout)
+RankTree<T>::RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& layout, RankReduction reduction)
     : ranks_(ranks),
       slots_(slots),
       layout_(layout),
-      halving_(std::has_single_bit(static_cast<unsigned>(ranks.size())) && ranks.size() <= slots) {
+      reduction_(reduction),
+      halving_(reduction == RankReduction::tree && std::has_single_bit(static_cast<unsigned>(ranks.size())) &&
+               ranks.size() <= slots) {
   const std::int64_t blocks = (layout.divisible + layout.block - 1) / layout.block;
+  const bool shared = reduction == RankReduction::tree;
+  const int owners = shared ? ranks.size() : 1;
   for (int i = 0; i <= ranks.size(); ++i) {
-    block_bounds_.push_back(ranks.share(blocks, i));
+    const int owner = std::min(i, owners);
+    block_bounds_.push_back(blocks * owner / owners);
     divisible_bounds_.push_back(std::min(layout.divisible, block_bounds_.back() * layout.block));
-    bounds_.push_back(i == ranks.size() ? layout.elements : divisible_bounds_.back());
+    bounds_.push_back(owner == owners ? layout.elements : divisible_bounds_.back());
   }
   const auto rank = static_cast<unsigned>(ranks.rank());
-  own_ = halving_ ? reversed(rank, std::countr_zero(static_cast<unsigned>(ranks.size()))) : rank;
+  own_ = halving_                              ? reversed(rank, std::countr_zero(static_cast<unsigned>(ranks.size())))
+         : reduction == RankReduction::library ? 0
+                                               : rank;
+  owns_the_end_ = own_ + 1 == static_cast<std::size_t>(owners);
 }
 
 template <class T>
@@ -106,13 +114,26 @@ T* RankTree<T>::exchange(std::span<const Subtree<T>> local, const KernelTable<T>
 }
 
 template <class T>
+T* RankTree<T>::sum_by_library(std::span<const Subtree<T>> local, const KernelTable<T>& kernels,
+                               KernelContext& context) {
+  if (total_.size() == 0) total_ = AlignedBuffer<T>(layout_.elements);
+  std::fill_n(total_.data(), layout_.elements, T(0));  // a rank without slots adds nothing
+  for (const Subtree<T>& node : local) add_into(total_.data(), node.sum, layout_.elements, kernels, context);
+  ranks_.start_library_sum(std::span(total_.data(), static_cast<std::size_t>(layout_.elements)));
+  ranks_.wait("reduce");
+  return total_.data();
+}
+
+template <class T>
 T* RankTree<T>::reduce(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context) {
+  if (reduction_ == RankReduction::library) return sum_by_library(local, kernels, context);
   return halving_ ? halve(local[0].sum, kernels, context) : exchange(local, kernels, context);
 }
 
 template <class T>
 template <class U>
 void RankTree<T>::gather_stretches(U* data, const std::vector<std::int64_t>& bounds) {
+  if (reduction_ == RankReduction::library) return;  // everybody has everything
   if (!halving_) {
     for (int peer = 0; peer < ranks_.size(); ++peer) {
       if (peer == ranks_.rank()) continue;

@@ -9,6 +9,10 @@
 //   any other R: every rank sends every other one the stretches of its subtrees, which finishes the tree for its own
 //     stretch; then everybody sends its stretch to everybody. One exchange each way, R - 1 messages per subtree.
 // Either way a rank sends about n (1 - 1/R) numbers per direction (docs/algorithms.md).
+//
+// To compare with, what programs without a tree do:
+//   gather: rank 0 owns the whole vector; it receives all sums, and broadcasts the weights. The tree's bits all the
+//   same. library: the transport's library adds up (MPI_Allreduce), and every rank owns everything. Bits of its own.
 
 #include <cstdint>
 #include <span>
@@ -26,17 +30,20 @@ struct StretchLayout {
   std::int64_t elements = 0, divisible = 0, block = 1;
 };
 
+enum class RankReduction { tree, gather, library };
+
 template <class T>
 class RankTree {
  public:
-  RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& layout);
+  RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& layout,
+           RankReduction reduction = RankReduction::tree);
 
   /// This rank's stretch; in blocks as well.
   std::int64_t first() const { return bounds_[own_]; }
   std::int64_t last() const { return bounds_[own_ + 1]; }
   std::int64_t first_block() const { return block_bounds_[own_]; }
   std::int64_t last_block() const { return block_bounds_[own_ + 1]; }
-  bool owns_the_end() const { return own_ + 1 == static_cast<std::size_t>(ranks_.size()); }
+  bool owns_the_end() const { return owns_the_end_; }
   std::int64_t first_slot() const { return ranks_.share(slots_, ranks_.rank()); }
   std::int64_t last_slot() const { return ranks_.share(slots_, ranks_.rank() + 1); }
 
@@ -55,6 +62,7 @@ class RankTree {
  private:
   T* halve(T* sum, const KernelTable<T>& kernels, KernelContext& context);
   T* exchange(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context);
+  T* sum_by_library(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context);
   template <class U>
   void gather_stretches(U* data, const std::vector<std::int64_t>& bounds);
   template <class U>
@@ -65,7 +73,8 @@ class RankTree {
   Ranks& ranks_;
   std::int64_t slots_;
   StretchLayout layout_;
-  bool halving_;
+  RankReduction reduction_;
+  bool halving_, owns_the_end_;
   std::vector<std::int64_t> bounds_, divisible_bounds_, block_bounds_;  // of the stretches, in the order of the vector
   std::size_t own_;                                                     // this rank's stretch
   AlignedBuffer<T> scratch_, total_;

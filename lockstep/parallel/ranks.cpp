@@ -37,8 +37,8 @@ class SelfTransport final : public Transport {
   TransportRequest start_send(int, std::span<const std::byte>) override { return alone(); }
   TransportRequest start_receive(int, std::span<std::byte>) override { return alone(); }
   bool finished(TransportRequest) override { return true; }
-  void library_sum(std::span<float>) override {}
-  void library_sum(std::span<double>) override {}
+  TransportRequest start_library_sum(std::span<float>) override { return 0; }
+  TransportRequest start_library_sum(std::span<double>) override { return 0; }
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
@@ -74,6 +74,15 @@ void Ranks::receive(int from, std::span<std::byte> bytes) {
     pending_.push_back({transport_->start_receive(from, bytes.first(std::min(bytes.size(), kPiece))), from});
 }
 
+template <class T>
+void Ranks::start_library_sum(std::span<T> values) {
+  for (; !values.empty(); values = values.subspan(std::min(values.size(), kPiece / sizeof(T))))
+    pending_.push_back(
+        {transport_->start_library_sum(values.first(std::min(values.size(), kPiece / sizeof(T)))), kAll});
+}
+template void Ranks::start_library_sum(std::span<float>);
+template void Ranks::start_library_sum(std::span<double>);
+
 void Ranks::wait(const char* phase) {
   const auto start = Clock::now();
   auto idle_since = start;
@@ -107,9 +116,10 @@ void Ranks::wait(const char* phase) {
 void Ranks::fail_silent(const char* phase, std::chrono::nanoseconds waited) const {
   const auto silent = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.done; });
   throw Error(ExitCode::peer_lost,
-              fmt::format("rank {} on {} has not heard from rank {} for {:.0f} s in phase {}, after step {}: it is "
+              fmt::format("rank {} on {} has not heard from {} for {:.0f} s in phase {}, after step {}: it is "
                           "dead, stopped or cut off; go on from the last checkpoint with --resume",
-                          rank(), transport_->host(), silent->peer, std::chrono::duration<double>(waited).count(),
+                          rank(), transport_->host(),
+                          silent->peer == kAll ? "the others" : fmt::format("rank {}", silent->peer), std::chrono::duration<double>(waited).count(),
                           phase, status_.step.load()));
 }
 

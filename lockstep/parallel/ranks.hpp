@@ -35,6 +35,9 @@ class Ranks {
   /// Messages of one exchange: begun here, finished together by wait(). Empty ones are not sent.
   void send(int to, std::span<const std::byte> bytes);
   void receive(int from, std::span<std::byte> bytes);
+  /// The same for a sum over all ranks that the transport's library takes, in an order of its own.
+  template <class T>
+  void start_library_sum(std::span<T> values);
   /// Returns when all of them are finished. Error(peer_lost) names the phase and the first peer that did not answer; or
   /// it says that the run is over, where the heartbeat has given the reason. `phase` is a literal, here and below.
   /// Spins briefly, then gives the core away: with more ranks than cores the partner needs it.
@@ -57,9 +60,10 @@ class Ranks {
   RankStatus& status() { return status_; }
 
  private:
+  static constexpr int kAll = -1;
   struct Pending {
     TransportRequest request;
-    int peer;
+    int peer;  // kAll: every one
     bool done = false;
   };
 

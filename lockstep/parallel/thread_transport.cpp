@@ -71,11 +71,13 @@ class ThreadTransport final : public Transport {
     return true;
   }
 
-  void library_sum(std::span<float>) override { throw Error(ExitCode::bug, "threads have no library sum"); }
-  void library_sum(std::span<double>) override { throw Error(ExitCode::bug, "threads have no library sum"); }
+  TransportRequest start_library_sum(std::span<float>) override { return no_library(); }
+  TransportRequest start_library_sum(std::span<double>) override { return no_library(); }
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
+  [[noreturn]] static TransportRequest no_library() { throw Error(ExitCode::bug, "threads have no library's sum"); }
+
   static constexpr TransportRequest kSent = 0;
   struct Receive {
     int from;

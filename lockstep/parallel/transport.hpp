@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What start_send and start_receive return; valid until finished() has said true.
+/// What the functions that begin something return; valid until finished() has said true.
 using TransportRequest = int;
 
 /// One rank's end. Used by one thread at a time. Messages between two ranks arrive in the order they were sent; sizes
@@ -33,9 +33,10 @@ class Transport {
   /// Moves things on and says whether this request is finished; then the request is gone.
   virtual bool finished(TransportRequest request) = 0;
 
-  /// The library's own sum over all ranks, in place, in an order of its own: for comparison, never under the promise.
-  virtual void library_sum(std::span<float> values) = 0;
-  virtual void library_sum(std::span<double> values) = 0;
+  /// Begin the library's own sum over all ranks, in place, in an order of its own: for comparison, never under the
+  /// promise.
+  virtual TransportRequest start_library_sum(std::span<float> values) = 0;
+  virtual TransportRequest start_library_sum(std::span<double> values) = 0;
 
   /// Ends all ranks now.
   [[noreturn]] virtual void abort(int exit_code) = 0;

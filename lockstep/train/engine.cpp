@@ -26,8 +26,9 @@ constexpr std::int64_t kChunkBytes = 512 * 1024;
 constexpr std::int64_t kKeptBytes = 64 * 1024 * 1024;
 
 void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
-  for (double PhaseTimes::*phase : {&PhaseTimes::load, &PhaseTimes::forward, &PhaseTimes::loss, &PhaseTimes::backward,
-                                    &PhaseTimes::reduce, &PhaseTimes::update, &PhaseTimes::exchange, &PhaseTimes::wait})
+  for (double PhaseTimes::*phase :
+       {&PhaseTimes::load, &PhaseTimes::forward, &PhaseTimes::loss, &PhaseTimes::backward, &PhaseTimes::reduce,
+        &PhaseTimes::exchange, &PhaseTimes::update, &PhaseTimes::broadcast, &PhaseTimes::wait})
     sum.*phase += share * (part.*phase);
 }
 
@@ -79,7 +80,9 @@ void Engine<T>::prepare(const Dataset& data) {
   scores_.loss.resize(static_cast<std::size_t>(slots_));
   scores_.correct.resize(static_cast<std::size_t>(slots_));
   squares_.resize(static_cast<std::size_t>((network_.trainable_count() + kSquareBlock - 1) / kSquareBlock));
-  tree_.emplace(ranks_, slots_, StretchLayout{network_.parameter_count(), network_.trainable_count(), kSquareBlock});
+  tree_.emplace(ranks_, slots_, StretchLayout{network_.parameter_count(), network_.trainable_count(), kSquareBlock},
+                options_.rank_reduction);
+  score_mail_.resize(static_cast<std::size_t>(slots_ + ranks_.size()));
 }
 
 template <class T>
@@ -171,16 +174,41 @@ void Engine<T>::meet(const Member& member) {
   close(member, kWaitSection);
 }
 
-/// Every rank gets the scores of all slots and hears all wishes for the step that makes so many.
+/// Begins to send the scores of this rank's slots, and its wishes for the step that makes so many, to all others: they
+/// travel together with the gradients.
 template <class T>
-void Engine<T>::exchange_scores(std::int64_t steps) {
+void Engine<T>::send_scores(std::int64_t steps) {
   wishes_ = fit_ != nullptr && fit_->wishes ? fit_->wishes(steps) : StepWishes{};
   if (ranks_.size() == 1) return;
-  gather_shares(ranks_, scores_.loss.data(), slots_, "scores");
-  gather_shares(ranks_, scores_.correct.data(), slots_, "scores");
-  std::vector<StepWishes> all(static_cast<std::size_t>(ranks_.size()), wishes_);
-  gather_shares(ranks_, all.data(), ranks_.size(), "scores");
-  for (const StepWishes& each : all) wishes_ = {wishes_.stop || each.stop, wishes_.state || each.state};
+  const auto mail_of = [&](int rank) {
+    const std::int64_t first = ranks_.share(slots_, rank), last = ranks_.share(slots_, rank + 1);
+    return std::span(score_mail_)
+        .subspan(static_cast<std::size_t>(first + rank), static_cast<std::size_t>(last - first + 1));
+  };
+  const std::span<SlotMail> own = mail_of(ranks_.rank());
+  const auto first = static_cast<std::size_t>(tree_->first_slot());
+  for (std::size_t i = 0; i + 1 < own.size(); ++i) own[i] = {scores_.loss[first + i], scores_.correct[first + i], {}};
+  own.back() = {0, 0, wishes_};
+  for (int peer = 0; peer < ranks_.size(); ++peer) {
+    if (peer == ranks_.rank()) continue;
+    ranks_.send(peer, std::as_bytes(own));
+    ranks_.receive(peer, std::as_writable_bytes(mail_of(peer)));
+  }
+}
+
+/// Now every rank has the scores of all slots, and knows all wishes.
+template <class T>
+void Engine<T>::receive_scores() {
+  if (ranks_.size() == 1) return;
+  ranks_.wait("scores");
+  auto mail = score_mail_.begin();
+  for (int rank = 0; rank < ranks_.size(); ++rank, ++mail) {
+    for (std::int64_t slot = ranks_.share(slots_, rank); slot < ranks_.share(slots_, rank + 1); ++slot, ++mail) {
+      scores_.loss[static_cast<std::size_t>(slot)] = mail->loss;
+      scores_.correct[static_cast<std::size_t>(slot)] = mail->correct;
+    }
+    wishes_ = {wishes_.stop || mail->wishes.stop, wishes_.state || mail->wishes.state};
+  }
 }
 
 /// The stretches of the optimiser's state that the other ranks own.
@@ -203,7 +231,7 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
     T* const gradient = add_up<T>(nodes, own.first, own.last - own.first, kernels_, context).front().sum;
     if (member.index == 0) {
       add_up<T>(nodes, trainable, all - trainable, kernels_, context);
-      exchange_scores(batch.step + 1);
+      send_scores(batch.step + 1);
     }
     lap(mine.times.reduce);
     close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
@@ -216,8 +244,9 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
   meet(member);
   Lap exchange;
   if (member.index == 0) {
+    send_scores(batch.step + 1);
     gradient_ = tree_->reduce(local, kernels_, context);
-    exchange_scores(batch.step + 1);
+    receive_scores();
     exchange(mine.times.exchange);
     close(member, kExchangeSection);
   }
@@ -273,7 +302,7 @@ void Engine<T>::train_batch(const Member& member, const Batch& batch) {
     tree_->gather(network_.data<T>());
     if (wishes_.stop || wishes_.state) gather_state();
     ranks_.note_step(batch.step + 1);
-    lap(seat(member).times.exchange);
+    lap(seat(member).times.broadcast);
     close(member, kExchangeSection);
   }
   meet(member);
@@ -344,6 +373,11 @@ void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double 
   }
   report_.times.total = seconds;
   report_.times.validation = validation_seconds;
+  report_.rank_times.clear();
+  if (ranks_.size() > 1) {
+    report_.rank_times.resize(static_cast<std::size_t>(ranks_.size()), report_.times);
+    gather_shares(ranks_, report_.rank_times.data(), ranks_.size(), "times");
+  }
   if (profile_ != nullptr && report_.validation) profile_->validation_samples += report_.validation->samples;
   if (fit_options.on_epoch) fit_options.on_epoch(report_);
   reports_.push_back(report_);

@@ -89,6 +89,13 @@ class Engine final : public TrainingEngine {
     std::int64_t first, last, first_block;
   };
 
+  /// A slot's scores on their way to other ranks; the last entry of a rank carries its wishes.
+  struct SlotMail {
+    double loss;
+    std::int64_t correct;
+    StepWishes wishes;
+  };
+
   /// The sums of one batch's scores.
   struct BatchScores {
     double loss = 0;
@@ -116,7 +123,8 @@ class Engine final : public TrainingEngine {
   std::int64_t node_count() const;
   std::vector<Subtree<T>> subtrees();
   Stretch stretch_of(const Member& member) const;
-  void exchange_scores(std::int64_t steps);
+  void send_scores(std::int64_t steps);
+  void receive_scores();
   void gather_state();
   Seat& seat(const Member& member) { return *seats_[static_cast<std::size_t>(member.index)]; }
   /// Ends a span of this member, where a profile is taken.
@@ -138,6 +146,7 @@ class Engine final : public TrainingEngine {
   Profile* profile_ = nullptr;          // of the present fit
   const FitOptions* fit_ = nullptr;     // the same
   std::optional<RankTree<T>> tree_;
+  std::vector<SlotMail> score_mail_;  // by rank: its slots, and its wishes
 
   // Shared by the team: each entry has one writer between two barriers.
   SlotScores scores_;            // of the present batch, by slot

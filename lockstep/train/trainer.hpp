@@ -19,7 +19,7 @@
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/lab/profile.hpp"
 #include "lockstep/nn/network.hpp"
-#include "lockstep/parallel/ranks.hpp"
+#include "lockstep/parallel/rank_tree.hpp"
 #include "lockstep/train/optimizer.hpp"
 
 namespace lockstep {
@@ -41,6 +41,7 @@ struct TrainOptions {
   bool shuffle = true;
   std::uint64_t seed = 1;  // shuffles and dropout; the network's own seed is for its initial weights
   Backend backend = Backend::simd;
+  RankReduction rank_reduction = RankReduction::tree;  // how ranks add up their gradients; library: other bits
   int threads = 0;  // 0: OMP_NUM_THREADS, else as many as this process may use. Changes the time, never the result
 };
 
@@ -54,12 +55,14 @@ struct Scores {
   }
 };
 
-/// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics. `wait` is the
-/// time at barriers, `exchange` that between ranks.
+/// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics. Means over
+/// threads. `wait` is the time at barriers; between ranks `exchange` adds up gradients and `broadcast` spreads weights.
 struct PhaseTimes {
-  double load = 0, forward = 0, loss = 0, backward = 0, reduce = 0, update = 0, exchange = 0,
-         wait = 0;  // mean over threads
+  double load = 0, forward = 0, loss = 0, backward = 0, reduce = 0, exchange = 0, update = 0, broadcast = 0, wait = 0;
   double validation = 0, total = 0;
+
+  /// The time that a rank works for itself: without that in which it waits for others or talks to them.
+  double busy() const { return load + forward + loss + backward + reduce + update; }
 };
 
 struct EpochReport {
@@ -71,6 +74,7 @@ struct EpochReport {
   double penalty = 0;  // the L2 term after the epoch
   std::string weight_hash;
   PhaseTimes times;
+  std::vector<PhaseTimes> rank_times{};  // of every rank, where there are several
 };
 
 /// What a rank asks of a step while it runs: all ranks hear of it, and act after the same step.

@@ -1,5 +1,6 @@
 """The program under mpirun, with Open MPI and with MPICH: the files of a run are those of one process, byte for byte; a run
 goes on with another number of ranks; rank 0 alone speaks. Skipped, saying so, where a launcher or its plugin is missing."""
+import json
 import os
 import pathlib
 import shutil
@@ -60,6 +61,34 @@ class SameBytes(RanksTest):
 
     def test_mpich(self):
         self.compare("mpich", [2])
+
+    def test_gathering_at_rank_zero(self):
+        alone = self.train_alone(MOONS.replace("batch = 16", "batch = 16\nslots = 8"))
+        self.assertEqual(self.launch("openmpi", 3, "train", "a.toml", "--set", "parallel.reduce=gather", "--out", "run").code, 0)
+        self.assertEqual(self.contents("run")[:2], alone[:2])
+
+    def test_sum_by_mpi(self):
+        """Trains as well, to other bits, and says so."""
+        self.train_alone(MOONS.replace("batch = 16", "batch = 16\nslots = 8"))
+        for library in LAUNCHERS:
+            result = self.launch(library, 2, "train", "a.toml", "--set", "parallel.reduce=mpi", "--out", f"run-{library}")
+            self.assertEqual(result.code, 0, result)
+            self.assertIn("another number of ranks gives other bits", result.out)
+            last = [json.loads((self.folder / run / "metrics.jsonl").read_text().splitlines()[-1]) for run in
+                    ("alone", f"run-{library}")]
+            losses = [(each.get("test") or each["train"])["loss"] for each in last]
+            self.assertAlmostEqual(losses[0], losses[1], delta=1e-3 * losses[0])
+
+    def test_where_the_time_of_each_rank_goes(self):
+        self.train_alone()
+        result = self.launch("openmpi", 2, "train", "a.toml", "--verbose", "--out", "run")
+        self.assertIn("ms per step", result.err)
+        for line in (self.folder / "run" / "timings.jsonl").read_text().splitlines():
+            ranks = json.loads(line)["ranks"]
+            self.assertEqual([each["rank"] for each in ranks], [0, 1])
+            for each in ranks:
+                self.assertGreater(each["seconds"]["forward"], 0)
+                self.assertGreater(each["seconds"]["exchange"] + each["seconds"]["broadcast"], 0)
 
     def test_more_ranks_than_slots(self):
         alone = self.train_alone()

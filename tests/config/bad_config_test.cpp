@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[data]\nsource = \"moons\"\n[train.data]\n[epochs]", "",
             "a.toml:4: epochs: stands outside the sections; did you mean train.epochs?"},
         Bad{"[data]\nsource = \"moons\"\n[xyzzy]", "",
-            "a.toml:3: xyzzy: unknown section; a configuration has data, model, train, checkpoint"},
+            "a.toml:3: xyzzy: unknown section; a configuration has data, model, train, checkpoint, parallel"},
         Bad{"", "trian.epochs=3", "--set trian.epochs=3: trian: unknown section; did you mean train?"},
         Bad{"loss = \"crossentropy\"", "",
             "a.toml:8: train.loss: unknown name \"crossentropy\"; did you mean cross-entropy?"},
@@ -106,6 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
             "--set checkpoint.every_minutes=often: checkpoint.every_minutes: must be a number at least 0 and at most "
             "1000000, not a "
             "string: \"often\""},
+        Bad{"", "parallel.reduce=ring",
+            "--set parallel.reduce=ring: parallel.reduce: unknown name \"ring\"; one of tree, gather, mpi"},
         Bad{"", "checkpoint=3",
             "--set checkpoint=3: write --set section.key=value, for example --set train.epochs=3"}));
 

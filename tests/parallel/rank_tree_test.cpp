@@ -49,6 +49,28 @@ TEST(RankTree, AnyNumberOfRanksGivesTheTree) {
         });
 }
 
+// One rank owns everything: other messages, the same sums.
+TEST(RankTree, GatheringAtRankZeroGivesTheTree) {
+  const KernelTable<float> kernels = make_naive_table<float>();
+  const StretchLayout layout{37, 30, 4};
+  for (const std::int64_t slots : {1, 8, 64})
+    for (const int size : {1, 2, 3, 8})
+      run_ranks(size, [&](Ranks& ranks) {
+        KernelContext context;
+        RankTree<float> tree(ranks, slots, layout, RankReduction::gather);
+        EXPECT_EQ(tree.last() - tree.first(), ranks.leader() ? 37 : 0);
+        EXPECT_EQ(tree.last_block() - tree.first_block(), ranks.leader() ? 8 : 0);
+        EXPECT_EQ(tree.owns_the_end(), ranks.leader());
+        std::vector<Subtree<float>> nodes = subtrees_of<float>(tree.first_slot(), tree.last_slot());
+        std::vector<std::vector<float>> sums = local_sums(nodes, layout.elements);
+        for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].sum = sums[i].data();
+        float* const total = tree.reduce(nodes, kernels, context);
+        tree.gather(total);
+        for (std::int64_t e = 0; e < layout.elements; ++e)
+          ASSERT_EQ(total[e], expected(slots, e)) << slots << " slots, " << size << " ranks, element " << e;
+      });
+}
+
 TEST(RankTree, StretchesCoverTheVectorOnce) {
   const StretchLayout layout{100, 90, 16};
   for (const int size : {1, 2, 3, 4, 8, 16})

@@ -67,13 +67,14 @@ int test(int request, int* finished) {
   return error;
 }
 
-int sum_float(float* data, std::size_t count) {
-  return MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+int sum(void* data, std::size_t count, MPI_Datatype type, int* request) {
+  *request = take_request();
+  return MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count), type, MPI_SUM, MPI_COMM_WORLD,
+                        &requests[static_cast<std::size_t>(*request)]);
 }
 
-int sum_double(double* data, std::size_t count) {
-  return MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
+int sum_float(float* data, std::size_t count, int* request) { return sum(data, count, MPI_FLOAT, request); }
+int sum_double(double* data, std::size_t count, int* request) { return sum(data, count, MPI_DOUBLE, request); }
 
 void abort(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 

@@ -10,7 +10,7 @@
 namespace lockstep {
 
 /// Changes with every change of MpiPlugin: a plugin of another build is refused.
-inline constexpr int kMpiPluginVersion = 1;
+inline constexpr int kMpiPluginVersion = 2;
 inline constexpr const char* kMpiPluginSymbol = "lockstep_mpi_plugin";
 
 struct MpiFacts {
@@ -26,8 +26,8 @@ struct MpiPlugin {
   int (*send)(int to, const void* data, std::size_t bytes, int* request);
   int (*receive)(int from, void* data, std::size_t bytes, int* request);
   int (*test)(int request, int* finished);
-  int (*sum_float)(float* data, std::size_t count);
-  int (*sum_double)(double* data, std::size_t count);
+  int (*sum_float)(float* data, std::size_t count, int* request);
+  int (*sum_double)(double* data, std::size_t count, int* request);
   void (*abort)(int exit_code);
   /// What an error means, in words.
   void (*explain)(int error, char* text, std::size_t capacity);
