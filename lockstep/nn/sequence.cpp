@@ -16,6 +16,24 @@ bool has_parameters(const LayerPlan& plan) {
   return !plan.parameters.empty() || any(plan.body) || any(plan.shortcut);
 }
 
+/// The layers that have something to compute, in the order in which they do. A ReLU before a max pool works behind it,
+/// on fewer elements. It is the same function: the largest of the positive ones is the largest of all where that is
+/// positive, and else 0. And the same gradient: that of a window goes to the same element, or, where the largest is not
+/// positive, to none. So the bits are the same too.
+std::vector<LayerPlan> in_order_of_work(const std::vector<LayerPlan>& plans) {
+  std::vector<LayerPlan> order;
+  for (const LayerPlan& plan : plans) {
+    if (std::holds_alternative<Flatten>(plan.spec.kind)) continue;
+    order.push_back(plan);
+    if (order.size() < 2 || !std::holds_alternative<MaxPool2d>(plan.spec.kind)) continue;
+    LayerPlan& before = order[order.size() - 2];
+    if (!std::holds_alternative<Relu>(before.spec.kind)) continue;
+    before.in = before.out = plan.out;
+    std::swap(before, order.back());
+  }
+  return order;
+}
+
 template <class T>
 Matrix<T> view(AlignedBuffer<T>& buffer, std::int64_t rows, std::int64_t samples) {
   return {buffer.data(), rows, samples, padded(samples)};
@@ -25,8 +43,7 @@ Matrix<T> view(AlignedBuffer<T>& buffer, std::int64_t rows, std::int64_t samples
 
 template <class T>
 Sequence<T>::Sequence(const std::vector<LayerPlan>& plans) {
-  for (const LayerPlan& plan : plans)
-    if (!std::holds_alternative<Flatten>(plan.spec.kind)) layers_.push_back(make_layer<T>(plan));
+  for (const LayerPlan& plan : in_order_of_work(plans)) layers_.push_back(make_layer<T>(plan));
 }
 
 /// The first layer never overwrites the sequence's input, nor any layer an output that its maker's backward reads.

@@ -2,6 +2,8 @@
 // nobody needs them any more, so every pair of neighbours is tried.
 #include "lockstep/nn/sequence.hpp"
 
+#include <bit>
+
 #include "lockstep/core/error.hpp"
 #include "lockstep/nn/network.hpp"
 #include "tests/kernels/support.hpp"
@@ -113,6 +115,73 @@ std::vector<LayerSpec> middles() {
           Linear{.out = 6},
           Residual{.body = {Tanh{}, Relu{}}},
           Residual{.body = {Relu{}}, .shortcut = {Linear{.out = 8}, Dropout{.p = 0.2}, Linear{.out = 18}}}};
+}
+
+// A ReLU before a max pool is computed behind it. The definition is the order in which the layers stand: with ties,
+// zeros of both signs, windows without a positive element and windows that overlap.
+TEST(Sequence, ReluBeforeMaxPoolHasTheBitsOfItsPlace) {
+  Network network({2, 6, 5}, Precision::float64);
+  network.add(Relu{}).add(MaxPool2d{.window = 3, .stride = 1, .pad = 1}).add(Relu{}).add(MaxPool2d{.window = 2});
+  const KernelTable<double> kernels = make_naive_table<double>();
+  KernelContext context;
+  const std::int64_t samples = 16, rows[] = {60, 60, 60, 60, 12};  // of the input and of each layer's output
+  const auto matrix = [&](std::int64_t count) { return AlignedBuffer<double>(count * samples); };
+  const auto view = [&](AlignedBuffer<double>& b) {
+    return Matrix<double>{b.data(), b.size() / samples, samples, samples};
+  };
+  std::vector<AlignedBuffer<double>> y, d;
+  for (const std::int64_t count : rows) {
+    y.push_back(matrix(count));
+    d.push_back(matrix(count));
+  }
+  for (std::int64_t i = 0; i < y[0].size(); ++i) {
+    const double coarse = std::round(3 * random_value(1, i));
+    y[0][i] = coarse == 0 && i % 3 == 0 ? -0.0 : coarse;
+  }
+  for (std::int64_t i = 0; i < d[4].size(); ++i) d[4][i] = random_value(2, i);
+  const AlignedBuffer<double> dy = d[4];
+
+  const Pool2dGeometry pools[] = {pool2d_geometry({3, 3}, Extent{1, 1}, {1, 1}, network.plans()[1].in),
+                                  pool2d_geometry({2, 2}, std::nullopt, {0, 0}, network.plans()[3].in)};
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i % 2 == 0)
+      kernels.activation_forward({.kind = ActivationKind::relu, .slope = 0, .x = view(y[i]), .y = view(y[i + 1])},
+                                 context);
+    else
+      kernels.max_pool2d_forward({.geometry = pools[i / 2], .x = view(y[i]), .y = view(y[i + 1])}, context);
+  }
+  for (std::size_t i = 4; i-- > 0;) {
+    if (i % 2 == 0)
+      kernels.activation_backward({.kind = ActivationKind::relu,
+                                   .slope = 0,
+                                   .x = view(y[i]),
+                                   .y = view(y[i + 1]),
+                                   .dy = view(d[i + 1]),
+                                   .dx = view(d[i])},
+                                  context);
+    else
+      kernels.max_pool2d_backward(
+          {.geometry = pools[i / 2], .x = view(y[i]), .y = view(y[i + 1]), .dy = view(d[i + 1]), .dx = view(d[i])},
+          context);
+  }
+
+  const Sequence<double> sequence(network.plans());
+  SequenceMemory<double> memory = sequence.make_memory(samples, 1);
+  const Cut cut{16};
+  const std::vector<std::int64_t> ids(16, 1);
+  const Pass<double> pass{.kernels = kernels,
+                          .context = context,
+                          .parameters = nullptr,
+                          .training = true,
+                          .slots = cut.slots(),
+                          .sample_ids = ids};
+  AlignedBuffer<double> given = dy, dx = matrix(60);
+  const ConstMatrix<double> result = sequence.forward(pass, view(y[0]), memory);
+  sequence.backward(pass, view(y[0]), memory, view(given), view(dx));
+  for (std::int64_t i = 0; i < y[4].size(); ++i)
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(result(i / samples, i % samples)), std::bit_cast<std::uint64_t>(y[4][i]));
+  for (std::int64_t i = 0; i < dx.size(); ++i)
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(dx[i]), std::bit_cast<std::uint64_t>(d[0][i])) << "element " << i;
 }
 
 TEST(Sequence, GradientsOfEveryPairOfNeighbours) {
