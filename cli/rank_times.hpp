@@ -15,10 +15,11 @@ struct Phase {
   const char* name;
   double PhaseTimes::*seconds;
 };
-inline constexpr Phase kPhases[] = {
-    {"load", &PhaseTimes::load},         {"forward", &PhaseTimes::forward},     {"loss", &PhaseTimes::loss},
-    {"backward", &PhaseTimes::backward}, {"reduce", &PhaseTimes::reduce},       {"exchange", &PhaseTimes::exchange},
-    {"update", &PhaseTimes::update},     {"broadcast", &PhaseTimes::broadcast}, {"wait", &PhaseTimes::wait}};
+inline constexpr Phase kPhases[] = {{"load", &PhaseTimes::load},           {"forward", &PhaseTimes::forward},
+                                    {"loss", &PhaseTimes::loss},           {"backward", &PhaseTimes::backward},
+                                    {"bubble", &PhaseTimes::bubble},       {"reduce", &PhaseTimes::reduce},
+                                    {"exchange", &PhaseTimes::exchange},   {"update", &PhaseTimes::update},
+                                    {"broadcast", &PhaseTimes::broadcast}, {"wait", &PhaseTimes::wait}};
 
 /// A rank whose own work takes clearly longer than that of the others.
 struct Straggler {

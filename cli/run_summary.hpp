@@ -33,7 +33,7 @@ struct RunSummary {
   double rate() const { return seconds > 0 ? double(samples) / seconds : 0; }
   std::vector<std::string> files() const;
   /// MPI adds up in an order of its own, which depends on the number of ranks.
-  bool summed_by_mpi() const { return ranks > 1 && config.train.rank_reduction == RankReduction::library; }
+  bool summed_by_mpi() const { return ranks > 1 && config.train.parallel.reduce == RankReduction::library; }
 };
 
 }  // namespace lockstep::cli

@@ -56,7 +56,10 @@ Json timings_json(const EpochReport& report, const std::string& backend, const s
                {"seconds", phases_json(t)},
                {"samples_per_second", t.total > 0 ? double(report.train.samples) / t.total : 0}};
   for (std::size_t rank = 0; rank < report.rank_times.size(); ++rank)
-    json["ranks"].push_back({{"rank", rank}, {"host", hosts[rank]}, {"seconds", phases_json(report.rank_times[rank])}});
+    json["ranks"].push_back({{"rank", rank},
+                             {"host", hosts[rank]},
+                             {"sent_bytes", report.rank_times[rank].sent_bytes},
+                             {"seconds", phases_json(report.rank_times[rank])}});
   return json;
 }
 

@@ -61,7 +61,7 @@ RunConfig parse_config(std::string_view toml_text, std::string_view name, const 
   config.model = read_model(section(root, "model", empty));
   read_train(section(root, "train", empty), config);
   config.checkpoint = read_checkpoint(section(root, "checkpoint", empty));
-  read_parallel(section(root, "parallel", empty), config.train);
+  config.train.parallel = read_parallel(section(root, "parallel", empty));
   return config;
 }
 

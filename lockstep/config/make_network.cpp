@@ -15,7 +15,7 @@ Network make_network(const RunConfig& config) {
       throw Error(error.code(), fmt::format("{}: {}", config.name, error.what()));
     }
   }
-  network.initialise(config.train.seed);
+  network.initialise_later(config.train.seed);
   if (!config.model.init_file.empty()) load_weights(config.model.init_file, network);
   return network;
 }

@@ -6,22 +6,30 @@ namespace lockstep {
 namespace {
 
 const std::vector<std::string> kRankReductions = {"tree", "gather", "mpi"};
+const std::vector<std::string> kSchedules = {"1f1b", "gpipe"};
+constexpr std::int64_t kMaxStages = 1024;
 
 }  // namespace
 
 const std::vector<std::string>& parallel_keys() {
-  static const std::vector<std::string> keys = {"reduce"};
+  static const std::vector<std::string> keys = {"reduce", "pipeline", "schedule"};
   return keys;
 }
 
-void read_parallel(const Value& section, TrainOptions& train) {
+ParallelOptions read_parallel(const Value& section) {
   const TableReader table(section, "parallel", parallel_keys(), all_keys());
+  ParallelOptions parallel;
   if (const auto reduction = table.choice("reduce", kRankReductions))
-    train.rank_reduction = static_cast<RankReduction>(*reduction);
+    parallel.reduce = static_cast<RankReduction>(*reduction);
+  std::int64_t stages = parallel.pipeline;
+  table.read("pipeline", stages, {1, kMaxStages});
+  parallel.pipeline = static_cast<int>(stages);
+  if (const auto schedule = table.choice("schedule", kSchedules))
+    parallel.schedule = static_cast<PipelineSchedule>(*schedule);
+  return parallel;
 }
 
-const std::string& rank_reduction_name(RankReduction reduction) {
-  return kRankReductions[static_cast<std::size_t>(reduction)];
-}
+const std::string& name_of(RankReduction reduction) { return kRankReductions[static_cast<std::size_t>(reduction)]; }
+const std::string& name_of(PipelineSchedule schedule) { return kSchedules[static_cast<std::size_t>(schedule)]; }
 
 }  // namespace lockstep

@@ -177,9 +177,11 @@ void write_checkpoint(const CheckpointConfig& checkpoint, Writer& out) {
   out.put("every_minutes", checkpoint.every_minutes);
 }
 
-void write_parallel(const TrainOptions& train, Writer& out) {
+void write_parallel(const ParallelOptions& parallel, Writer& out) {
   out.section("parallel");
-  out.put("reduce", rank_reduction_name(train.rank_reduction));
+  out.put("reduce", name_of(parallel.reduce));
+  out.put("pipeline", std::int64_t{parallel.pipeline});
+  out.put("schedule", name_of(parallel.schedule));
 }
 
 }  // namespace
@@ -211,7 +213,7 @@ std::string resolved_toml(const RunConfig& config) {
   write_model(config.model, out);
   write_train(config, out);
   write_checkpoint(config.checkpoint, out);
-  write_parallel(config.train, out);
+  write_parallel(config.train.parallel, out);
   return out.take();
 }
 

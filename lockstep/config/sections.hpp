@@ -25,8 +25,9 @@ ModelConfig read_model(const Value& section);
 /// Fills `config.train` and `config.epochs`.
 void read_train(const Value& section, RunConfig& config);
 CheckpointConfig read_checkpoint(const Value& section);
-void read_parallel(const Value& section, TrainOptions& train);
-const std::string& rank_reduction_name(RankReduction reduction);
+ParallelOptions read_parallel(const Value& section);
+const std::string& name_of(RankReduction reduction);
+const std::string& name_of(PipelineSchedule schedule);
 
 /// A list of layers: "relu", {linear = 10}, {conv2d = {out = 6, kernel = 5}}, {residual = {body = [...]}}.
 std::vector<LayerSpec> read_layers(const Value& list, const std::string& path);

@@ -7,7 +7,8 @@ namespace lockstep {
 
 std::vector<SectionName> section_names(const std::vector<std::string>& layers) {
   std::vector<SectionName> names;
-  for (const char* name : {"load", "loss", "reduce", "update", "wait", "validation", "shuffle", "report", "exchange"})
+  for (const char* name :
+       {"load", "loss", "reduce", "update", "wait", "validation", "shuffle", "report", "exchange", "bubble"})
     names.push_back({name, name});
   for (const std::string& layer : layers) {
     names.push_back({layer, "forward"});

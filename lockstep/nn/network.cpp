@@ -1,5 +1,7 @@
 #include "lockstep/nn/network.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
@@ -78,14 +80,32 @@ void Network::initialise(std::uint64_t seed) {
   draw();
 }
 
+void Network::initialise_later(std::uint64_t seed) {
+  seed_ = seed;
+  initialised_ = false;
+}
+
+template <class T>
+void Network::draw_parameter(std::size_t index, std::span<T> to) const {
+  const ParameterInfo& info = infos_[index];
+  lockstep::initialise(info.init, info.fan_in, info.fan_out, seed_, static_cast<std::uint32_t>(index), to);
+}
+
+template <class T>
+void Network::copy_parameter(std::size_t index, std::span<T> to) const {
+  if (initialised_)
+    std::copy_n(data<T>() + infos_[index].offset, to.size(), to.begin());
+  else
+    draw_parameter(index, to);
+}
+template void Network::copy_parameter(std::size_t, std::span<float>) const;
+template void Network::copy_parameter(std::size_t, std::span<double>) const;
+
 void Network::draw() const {
   const auto fill = [&](auto buffer) {
-    for (std::size_t p = 0; p < infos_.size(); ++p) {
-      const ParameterInfo& info = infos_[p];
-      const auto slice =
-          buffer.span().subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.elements()));
-      lockstep::initialise(info.init, info.fan_in, info.fan_out, seed_, static_cast<std::uint32_t>(p), slice);
-    }
+    for (std::size_t p = 0; p < infos_.size(); ++p)
+      draw_parameter(p, buffer.span().subspan(static_cast<std::size_t>(infos_[p].offset),
+                                              static_cast<std::size_t>(infos_[p].elements())));
     values_ = std::move(buffer);
   };
   if (precision_ == Precision::float32)

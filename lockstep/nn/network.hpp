@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,10 +49,15 @@ class Network {
 
   /// Draws all parameters anew. A network that was never told a seed uses 1.
   void initialise(std::uint64_t seed);
+  /// The same, when they are first asked for: a rank that holds a part of the network never draws all of it.
+  void initialise_later(std::uint64_t seed);
 
   /// The parameter vector; drawn at first use after the last add().
   ParameterValues& values();
   const ParameterValues& values() const;
+  /// One parameter's values, by its place in parameters(): copied, or drawn where the vector was not.
+  template <class T>
+  void copy_parameter(std::size_t index, std::span<T> to) const;
   template <class T>
   T* data() {
     return std::get<AlignedBuffer<T>>(values()).data();
@@ -64,6 +70,8 @@ class Network {
  private:
   void place_parameters();
   void draw() const;
+  template <class T>
+  void draw_parameter(std::size_t index, std::span<T> to) const;
 
   Shape input_;
   Precision precision_;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -68,27 +69,32 @@ class MpiTransport final : public Transport {
   std::string host() const override { return facts_.host; }
   std::string describe() const override { return facts_.library; }
 
-  TransportRequest start_send(int to, std::span<const std::byte> bytes) override {
+  TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
+    const std::lock_guard lock(mutex_);
     int request = 0;
-    check(plugin_.send(to, bytes.data(), bytes.size(), &request), to);
+    check(plugin_.send(to, channel, bytes.data(), bytes.size(), &request), to);
     return request;
   }
-  TransportRequest start_receive(int from, std::span<std::byte> bytes) override {
+  TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) override {
+    const std::lock_guard lock(mutex_);
     int request = 0;
-    check(plugin_.receive(from, bytes.data(), bytes.size(), &request), from);
+    check(plugin_.receive(from, channel, bytes.data(), bytes.size(), &request), from);
     return request;
   }
   bool finished(TransportRequest request) override {
+    const std::lock_guard lock(mutex_);
     int done = 0;
     check(plugin_.test(request, &done), -1);
     return done != 0;
   }
   TransportRequest start_library_sum(std::span<float> values) override {
+    const std::lock_guard lock(mutex_);
     int request = 0;
     check(plugin_.sum_float(values.data(), values.size(), &request), -1);
     return request;
   }
   TransportRequest start_library_sum(std::span<double> values) override {
+    const std::lock_guard lock(mutex_);
     int request = 0;
     check(plugin_.sum_double(values.data(), values.size(), &request), -1);
     return request;
@@ -110,6 +116,7 @@ class MpiTransport final : public Transport {
 
   const MpiPlugin& plugin_;
   MpiFacts facts_;
+  std::mutex mutex_;
 };
 
 }  // namespace

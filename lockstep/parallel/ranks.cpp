@@ -34,8 +34,8 @@ class SelfTransport final : public Transport {
   int local_size() const override { return 1; }
   std::string host() const override { return "localhost"; }
   std::string describe() const override { return "one process"; }
-  TransportRequest start_send(int, std::span<const std::byte>) override { return alone(); }
-  TransportRequest start_receive(int, std::span<std::byte>) override { return alone(); }
+  TransportRequest start_send(int, int, std::span<const std::byte>) override { return alone(); }
+  TransportRequest start_receive(int, int, std::span<std::byte>) override { return alone(); }
   bool finished(TransportRequest) override { return true; }
   TransportRequest start_library_sum(std::span<float>) override { return 0; }
   TransportRequest start_library_sum(std::span<double>) override { return 0; }
@@ -66,12 +66,12 @@ Ranks::Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds time
 
 void Ranks::send(int to, std::span<const std::byte> bytes) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kPiece)))
-    pending_.push_back({transport_->start_send(to, bytes.first(std::min(bytes.size(), kPiece))), to});
+    pending_.push_back({transport_->start_send(to, 0, bytes.first(std::min(bytes.size(), kPiece))), to});
 }
 
 void Ranks::receive(int from, std::span<std::byte> bytes) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kPiece)))
-    pending_.push_back({transport_->start_receive(from, bytes.first(std::min(bytes.size(), kPiece))), from});
+    pending_.push_back({transport_->start_receive(from, 0, bytes.first(std::min(bytes.size(), kPiece))), from});
 }
 
 template <class T>

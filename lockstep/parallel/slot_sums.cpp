@@ -6,9 +6,9 @@
 namespace lockstep {
 
 template <class T>
-T* SlotSums<T>::next() {
+AlignedBuffer<T>& SlotSums<T>::next_buffer() {
   if (depth_ == nodes_.size()) nodes_.push_back({AlignedBuffer<T>(size_)});
-  return nodes_[depth_].sum.data();
+  return nodes_[depth_].sum;
 }
 
 template <class T>

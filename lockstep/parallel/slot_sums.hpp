@@ -28,7 +28,9 @@ class SlotSums {
 
   void clear() { depth_ = 0; }
   /// Where the next node is to be written; every element must be.
-  T* next();
+  T* next() { return next_buffer().data(); }
+  /// The same place; it may be exchanged for another vector of the same size, written before.
+  AlignedBuffer<T>& next_buffer();
   /// The next node is written: it is (level, index), the right neighbour of the one before. Adds up what it completes.
   void push(int level, std::int64_t index, const KernelTable<T>& kernels, KernelContext& context);
   /// The complete subtrees, left to right.

@@ -1,10 +1,9 @@
 #include "lockstep/parallel/thread_transport.hpp"
 
-#include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -14,18 +13,15 @@ namespace lockstep {
 
 namespace {
 
-/// The messages under way, by sender and receiver: copies, so that a send is finished at once.
+/// The messages under way: copies, so that a send is finished at once.
 struct Mailboxes {
-  explicit Mailboxes(int ranks)
-      : size(ranks), queues(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {}
+  using Key = std::tuple<int, int, int>;  // sender, receiver, channel
 
-  std::deque<std::vector<std::byte>>& queue(int from, int to) {
-    return queues[static_cast<std::size_t>(from) * static_cast<std::size_t>(size) + static_cast<std::size_t>(to)];
-  }
+  explicit Mailboxes(int ranks) : size(ranks) {}
 
   const int size;
   std::mutex mutex;
-  std::vector<std::deque<std::vector<std::byte>>> queues;
+  std::map<Key, std::deque<std::vector<std::byte>>> queues;
 };
 
 class ThreadTransport final : public Transport {
@@ -38,31 +34,29 @@ class ThreadTransport final : public Transport {
   std::string host() const override { return "localhost"; }
   std::string describe() const override { return "threads of one process"; }
 
-  TransportRequest start_send(int to, std::span<const std::byte> bytes) override {
+  TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(mail_->mutex);
-    mail_->queue(rank_, to).emplace_back(bytes.begin(), bytes.end());
+    mail_->queues[{rank_, to, channel}].emplace_back(bytes.begin(), bytes.end());
     return kSent;
   }
 
-  TransportRequest start_receive(int from, std::span<std::byte> bytes) override {
-    receives_.emplace(++last_, Receive{from, bytes});
+  TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) override {
+    const std::lock_guard lock(mail_->mutex);
+    receives_.emplace(++last_, Receive{{from, rank_, channel}, bytes});
     return last_;
   }
 
   bool finished(TransportRequest request) override {
     if (request == kSent) return true;
+    const std::lock_guard lock(mail_->mutex);
     const auto found = receives_.find(request);
     // Earlier receives from the same rank come first.
     for (auto earlier = receives_.begin(); earlier != found; ++earlier)
-      if (earlier->second.from == found->second.from) return false;
-    std::vector<std::byte> message;
-    {
-      const std::lock_guard lock(mail_->mutex);
-      auto& queue = mail_->queue(found->second.from, rank_);
-      if (queue.empty()) return false;
-      message = std::move(queue.front());
-      queue.pop_front();
-    }
+      if (earlier->second.key == found->second.key) return false;
+    auto& queue = mail_->queues[found->second.key];
+    if (queue.empty()) return false;
+    const std::vector<std::byte> message = std::move(queue.front());
+    queue.pop_front();
     if (message.size() != found->second.bytes.size())
       throw Error(ExitCode::bug, fmt::format("a message of {} bytes where {} were expected", message.size(),
                                              found->second.bytes.size()));
@@ -80,13 +74,13 @@ class ThreadTransport final : public Transport {
 
   static constexpr TransportRequest kSent = 0;
   struct Receive {
-    int from;
+    Mailboxes::Key key;
     std::span<std::byte> bytes;
   };
 
   std::shared_ptr<Mailboxes> mail_;
   int rank_;
-  std::map<TransportRequest, Receive> receives_;
+  std::map<TransportRequest, Receive> receives_;  // guarded by the mailboxes' mutex too
   TransportRequest last_ = kSent;
 };
 

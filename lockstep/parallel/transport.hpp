@@ -7,14 +7,16 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace lockstep {
 
 /// What the functions that begin something return; valid until finished() has said true.
 using TransportRequest = int;
 
-/// One rank's end. Used by one thread at a time. Messages between two ranks arrive in the order they were sent; sizes
-/// are known to both sides. Failures of the library underneath are Error(peer_lost).
+/// One rank's end, for any of its threads. Messages between two ranks on one channel arrive in the order they were
+/// sent; sizes are known to both sides. Threads that talk at the same time use channels of their own. Failures of the
+/// library underneath are Error(peer_lost).
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -28,8 +30,8 @@ class Transport {
   virtual std::string describe() const = 0;
 
   /// Begin to move bytes; the memory stays untouched (send) or unread (receive) until the request is finished.
-  virtual TransportRequest start_send(int to, std::span<const std::byte> bytes) = 0;
-  virtual TransportRequest start_receive(int from, std::span<std::byte> bytes) = 0;
+  virtual TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) = 0;
+  virtual TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) = 0;
   /// Moves things on and says whether this request is finished; then the request is gone.
   virtual bool finished(TransportRequest request) = 0;
 
@@ -44,5 +46,9 @@ class Transport {
 
 /// The only rank of a run.
 std::unique_ptr<Transport> make_self_transport();
+
+/// Some of the ranks of `all`, this one among them, as the ranks 0, 1, ... of a transport of their own: its channel 0
+/// is the given one of `all`. `all` must outlive it.
+std::unique_ptr<Transport> make_group_transport(Transport& all, std::vector<int> ranks, int channel);
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #include "lockstep/train/engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -27,9 +28,10 @@ constexpr std::int64_t kKeptBytes = 64 * 1024 * 1024;
 
 void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
   for (double PhaseTimes::*phase :
-       {&PhaseTimes::load, &PhaseTimes::forward, &PhaseTimes::loss, &PhaseTimes::backward, &PhaseTimes::reduce,
-        &PhaseTimes::exchange, &PhaseTimes::update, &PhaseTimes::broadcast, &PhaseTimes::wait})
+       {&PhaseTimes::load, &PhaseTimes::forward, &PhaseTimes::loss, &PhaseTimes::backward, &PhaseTimes::bubble,
+        &PhaseTimes::reduce, &PhaseTimes::exchange, &PhaseTimes::update, &PhaseTimes::broadcast, &PhaseTimes::wait})
     sum.*phase += share * (part.*phase);
+  sum.sent_bytes += part.sent_bytes;
 }
 
 /// The sections of a profile: "3 conv2d" for each layer, at the places that forward_section and backward_section give.
@@ -57,32 +59,61 @@ Engine<T>::Engine(Network& network, const TrainOptions& options, Ranks& ranks)
     : network_(network),
       options_(options),
       ranks_(ranks),
-      body_(body_of(network, options.loss)),
+      stages_(cut_into_stages(network, body_of(network, options.loss), options.parallel.pipeline)),
+      stage_(stages_[static_cast<std::size_t>(ranks.rank() % options.parallel.pipeline)]),
+      body_(stage_.plans),
       kernels_(make_table<T>(options.backend)),
-      update_(options.optimizer, network.parameters(), network.trainable_count()) {
+      update_(options.optimizer, stage_.parameters, stage_.trainable) {
   if (options_.threads == 0) options_.threads = default_threads();
-  for (int i = 0; i < options_.threads; ++i)
-    seats_.push_back(std::make_unique<Seat>(body_, network, options.loss, kernels_));
+  const int stages = options_.parallel.pipeline, own = ranks.rank() % stages;
+  std::vector<int> replicas, pipeline;
+  for (int rank = own; rank < ranks.size(); rank += stages) replicas.push_back(rank);
+  for (int stage = 0; stage < stages; ++stage) pipeline.push_back(ranks.rank() - own + stage);
+  replicas_ = std::make_unique<Ranks>(make_group_transport(ranks.transport(), std::move(replicas), 1));
+  for (int i = 0; i < options_.threads; ++i) {
+    Seat& seat = *seats_.emplace_back(std::make_unique<Seat>(body_, stage_, options.loss, kernels_));
+    if (!staged()) continue;
+    seat.neighbours = std::make_unique<Ranks>(make_group_transport(ranks.transport(), pipeline, 2 + i));
+    seat.pipeline =
+        std::make_unique<Pipeline<T>>(seat.worker, *seat.neighbours, options.parallel.schedule, stage_.count);
+  }
+  if (staged()) {
+    values_ = AlignedBuffer<T>(stage_.count);
+    for (std::size_t i = 0; i < stage_.parameters.size(); ++i)
+      network.copy_parameter(stage_.places[i], std::span(values_.data() + stage_.parameters[i].offset,
+                                                         static_cast<std::size_t>(stage_.parameters[i].elements())));
+  }
 }
 
 /// Slots and chunks for the batches of this data.
 template <class T>
 void Engine<T>::prepare(const Dataset& data) {
-  static_cast<void>(network_.values());  // initial weights are drawn when they are first asked for: not by two members
-  profile_ = nullptr;                    // only fit takes one, and only fit sees the same batch again
+  // Initial weights are drawn when they are first asked for: not by two members.
+  if (!staged()) static_cast<void>(network_.values());
+  profile_ = nullptr;  // only fit takes one, and only fit sees the same batch again
   keeps_inputs_ = false;
   fit_ = nullptr;
   check_data(network_, options_.loss, data);
   const std::int64_t batch = options_.batch > 0 ? options_.batch : data.size();
   slots_ = options_.slots > 0 ? options_.slots : auto_slots(batch);
+  // A pipeline lives on many chunks.
   slots_per_chunk_ =
-      slots_per_chunk(batch, slots_, {body_.activation_elements(), network_.parameter_count(), sizeof(T)});
+      staged() ? 1 : slots_per_chunk(batch, slots_, {body_.activation_elements(), stage_.count, sizeof(T)});
   scores_.loss.resize(static_cast<std::size_t>(slots_));
   scores_.correct.resize(static_cast<std::size_t>(slots_));
-  squares_.resize(static_cast<std::size_t>((network_.trainable_count() + kSquareBlock - 1) / kSquareBlock));
-  tree_.emplace(ranks_, slots_, StretchLayout{network_.parameter_count(), network_.trainable_count(), kSquareBlock},
-                options_.rank_reduction);
+  squares_.resize(static_cast<std::size_t>((stage_.trainable + kSquareBlock - 1) / kSquareBlock));
+  tree_.emplace(*replicas_, slots_, StretchLayout{stage_.count, stage_.trainable, kSquareBlock},
+                options_.parallel.reduce);
+  tree_bytes_ = 0;
   score_mail_.resize(static_cast<std::size_t>(slots_ + ranks_.size()));
+  if (staged()) {
+    const std::vector<std::string> threads = ranks_.all_gather(std::to_string(options_.threads), "beginning");
+    for (std::size_t rank = 1; rank < threads.size(); ++rank)
+      if (threads[rank] != threads[0])
+        throw Error(ExitCode::usage, fmt::format("rank {} has {} threads and rank 0 has {}: with parallel.pipeline all "
+                                                 "need the same number; set --threads",
+                                                 rank, threads[rank], threads[0]));
+  }
 }
 
 template <class T>
@@ -97,48 +128,92 @@ void Engine<T>::keep_inputs(const Dataset& data) {
   }
 }
 
+/// Samples [first, first + columns.back()) of the batch, cut into slots at `columns`. Where their gradients go is to be
+/// set.
+template <class T>
+typename Worker<T>::Chunk Engine<T>::chunk_of(const Member& member, const Batch& batch, std::int64_t first,
+                                              std::span<const std::int64_t> columns) {
+  return {.data = batch.data,
+          .ids = batch.ids.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(columns.back())),
+          .slots = {columns},
+          .parameters = weights(),
+          .scale = options_.reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1),
+          .seed = options_.seed,
+          .epoch = static_cast<std::uint32_t>(epoch_),
+          .recorder = profile_ == nullptr ? nullptr : &profile_->recorder(member.index)};
+}
+
+/// The sums of `run` slots from `slot` on are written where SlotSums wanted them.
+template <class T>
+void Engine<T>::push(const Member& member, std::int64_t slot, std::int64_t run) {
+  Seat& own = seat(member);
+  Lap lap;
+  const std::int64_t before = own.sums.node_count();
+  own.sums.push(std::countr_zero(static_cast<std::uint64_t>(run)), slot / run, kernels_, own.worker.context());
+  lap(own.times.reduce);
+  const auto additions = double(before + 1 - own.sums.node_count());
+  close(member, kReduceSection, additions * add_cost(stage_.count, 1, sizeof(T)));
+}
+
+/// The same for slots without samples.
+template <class T>
+void Engine<T>::push_nothing(const Member& member, std::int64_t slot, std::int64_t run) {
+  std::fill_n(seat(member).sums.next(), stage_.count, T(0));
+  std::fill_n(scores_.loss.begin() + slot, run, 0.0);
+  std::fill_n(scores_.correct.begin() + slot, run, 0);
+  push(member, slot, run);
+}
+
 /// First half of a step: the gradients of this member's slots, chunk by chunk, depth first.
 template <class T>
 void Engine<T>::run_slots(const Member& member, const Batch& batch) {
   Seat& own = seat(member);
   const std::vector<std::int64_t> bounds = cut_into_slots(static_cast<std::int64_t>(batch.ids.size()), slots_);
-  const T scale = options_.reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1);
   own.sums.clear();
-  std::vector<std::int64_t> columns;
   const std::int64_t own_slots = tree_->last_slot() - tree_->first_slot();
+  const std::int64_t first = tree_->first_slot() + member.share(own_slots, member.index);
   const std::int64_t last = tree_->first_slot() + member.share(own_slots, member.index + 1);
-  for (std::int64_t slot = tree_->first_slot() + member.share(own_slots, member.index), run = 0; slot < last;
-       slot += run) {
+  if (staged()) return run_pipeline(member, batch, bounds, first, last);
+  std::vector<std::int64_t> columns;
+  for (std::int64_t slot = first, run = 0; slot < last; slot += run) {
     run = aligned_run(slot, last, slots_per_chunk_);
     const auto begin = bounds.begin() + slot;
     columns.assign(begin, begin + run + 1);
     for (std::int64_t& column : columns) column -= *begin;
-    T* const gradients = own.sums.next();
-    if (columns.back() == 0) {  // the sums of nothing
-      std::fill_n(gradients, network_.parameter_count(), T(0));
-      std::fill_n(scores_.loss.begin() + slot, run, 0.0);
-      std::fill_n(scores_.correct.begin() + slot, run, 0);
-    } else {
-      own.worker.run(
-          {.data = batch.data,
-           .ids = batch.ids.subspan(static_cast<std::size_t>(*begin), static_cast<std::size_t>(columns.back())),
-           .slots = {columns},
-           .kept = keeps_inputs_ ? &own.kept[static_cast<std::size_t>(slot)] : nullptr,
-           .parameters = network_.data<T>(),
-           .scale = scale,
-           .gradients = gradients,
-           .seed = options_.seed,
-           .epoch = static_cast<std::uint32_t>(epoch_),
-           .recorder = profile_ == nullptr ? nullptr : &profile_->recorder(member.index)},
-          scores_, static_cast<std::size_t>(slot), own.times);
+    if (columns.back() == 0) {
+      push_nothing(member, slot, run);
+      continue;
     }
-    Lap lap;
-    const std::int64_t before = own.sums.node_count();
-    own.sums.push(std::countr_zero(static_cast<std::uint64_t>(run)), slot / run, kernels_, own.worker.context());
-    lap(own.times.reduce);
-    const auto additions = double(before + 1 - own.sums.node_count());
-    close(member, kReduceSection, additions * add_cost(network_.parameter_count(), 1, sizeof(T)));
+    typename Worker<T>::Chunk chunk = chunk_of(member, batch, *begin, columns);
+    if (keeps_inputs_) chunk.kept = &own.kept[static_cast<std::size_t>(slot)];
+    chunk.gradients = own.sums.next();
+    own.worker.run(chunk, scores_, static_cast<std::size_t>(slot), own.times);
+    push(member, slot, run);
   }
+}
+
+/// The same for one stage of several: each slot is a chunk, and several are in flight.
+template <class T>
+void Engine<T>::run_pipeline(const Member& member, const Batch& batch, std::span<const std::int64_t> bounds,
+                             std::int64_t first, std::int64_t last) {
+  Seat& own = seat(member);
+  std::vector<typename Pipeline<T>::Task> tasks;
+  std::vector<std::array<std::int64_t, 2>> columns(static_cast<std::size_t>(last - first));
+  for (std::int64_t slot = first; slot < last; ++slot) {
+    const auto at = static_cast<std::size_t>(slot);
+    if (bounds[at] == bounds[at + 1]) continue;
+    auto& cut = columns[at - static_cast<std::size_t>(first)] = {0, bounds[at + 1] - bounds[at]};
+    tasks.push_back({chunk_of(member, batch, bounds[at], cut), at});
+    if (keeps_inputs_) tasks.back().chunk.kept = &own.kept[at];
+  }
+  std::int64_t next = first;  // the slot whose sums are pushed next
+  own.pipeline->train(tasks, scores_, own.times, [&](std::size_t task, AlignedBuffer<T>& gradients) {
+    const auto slot = static_cast<std::int64_t>(tasks[task].first_slot);
+    while (next < slot) push_nothing(member, next++, 1);
+    std::swap(own.sums.next_buffer(), gradients);
+    push(member, next++, 1);
+  });
+  while (next < last) push_nothing(member, next++, 1);
 }
 
 template <class T>
@@ -162,8 +237,7 @@ typename Engine<T>::Stretch Engine<T>::stretch_of(const Member& member) const {
   const std::int64_t blocks = tree_->last_block() - tree_->first_block();
   const std::int64_t first = tree_->first_block() + member.share(blocks, member.index);
   const std::int64_t last = tree_->first_block() + member.share(blocks, member.index + 1);
-  const std::int64_t trainable = network_.trainable_count();
-  return {std::min(trainable, first * kSquareBlock), std::min(trainable, last * kSquareBlock), first};
+  return {std::min(stage_.trainable, first * kSquareBlock), std::min(stage_.trainable, last * kSquareBlock), first};
 }
 
 template <class T>
@@ -174,17 +248,20 @@ void Engine<T>::meet(const Member& member) {
   close(member, kWaitSection);
 }
 
-/// Begins to send the scores of this rank's slots, and its wishes for the step that makes so many, to all others: they
-/// travel together with the gradients.
+/// What a rank tells the others after a step: the scores of its slots if it has the last stage, and its wishes.
+template <class T>
+std::span<typename Engine<T>::SlotMail> Engine<T>::mail_of(int rank) {
+  const int stages = options_.parallel.pipeline, replica = rank / stages;
+  const std::int64_t first = replicas_->share(slots_, replica), last = replicas_->share(slots_, replica + 1);
+  const std::int64_t slots = has_scores(rank) ? last - first : 0;
+  return std::span(score_mail_).subspan(static_cast<std::size_t>(first + rank), static_cast<std::size_t>(slots + 1));
+}
+
+/// Begins to send it, for the step that makes so many: it travels together with the gradients.
 template <class T>
 void Engine<T>::send_scores(std::int64_t steps) {
   wishes_ = fit_ != nullptr && fit_->wishes ? fit_->wishes(steps) : StepWishes{};
   if (ranks_.size() == 1) return;
-  const auto mail_of = [&](int rank) {
-    const std::int64_t first = ranks_.share(slots_, rank), last = ranks_.share(slots_, rank + 1);
-    return std::span(score_mail_)
-        .subspan(static_cast<std::size_t>(first + rank), static_cast<std::size_t>(last - first + 1));
-  };
   const std::span<SlotMail> own = mail_of(ranks_.rank());
   const auto first = static_cast<std::size_t>(tree_->first_slot());
   for (std::size_t i = 0; i + 1 < own.size(); ++i) own[i] = {scores_.loss[first + i], scores_.correct[first + i], {}};
@@ -201,21 +278,94 @@ template <class T>
 void Engine<T>::receive_scores() {
   if (ranks_.size() == 1) return;
   ranks_.wait("scores");
-  auto mail = score_mail_.begin();
-  for (int rank = 0; rank < ranks_.size(); ++rank, ++mail) {
-    for (std::int64_t slot = ranks_.share(slots_, rank); slot < ranks_.share(slots_, rank + 1); ++slot, ++mail) {
-      scores_.loss[static_cast<std::size_t>(slot)] = mail->loss;
-      scores_.correct[static_cast<std::size_t>(slot)] = mail->correct;
+  for (int rank = 0; rank < ranks_.size(); ++rank) {
+    const std::span<const SlotMail> mail = mail_of(rank);
+    const auto first = static_cast<std::size_t>(replicas_->share(slots_, rank / options_.parallel.pipeline));
+    for (std::size_t i = 0; i + 1 < mail.size(); ++i) {
+      scores_.loss[first + i] = mail[i].loss;
+      scores_.correct[first + i] = mail[i].correct;
     }
-    wishes_ = {wishes_.stop || mail->wishes.stop, wishes_.state || mail->wishes.state};
+    const StepWishes& theirs = mail.back().wishes;
+    wishes_ = {wishes_.stop || theirs.stop, wishes_.state || theirs.state};
   }
 }
 
-/// The stretches of the optimiser's state that the other ranks own.
+/// Each replica has filled in its share of `count` entries, in the rank with its last stage: all of them to every rank.
+template <class T>
+template <class U>
+void Engine<T>::gather_scores(U* data, std::int64_t count) {
+  const int stages = options_.parallel.pipeline, own = ranks_.rank() / stages;
+  const auto part = [&](int replica) {
+    const std::int64_t first = replicas_->share(count, replica);
+    return writable_bytes_of(data + first, replicas_->share(count, replica + 1) - first);
+  };
+  for (int peer = 0; peer < ranks_.size(); ++peer) {
+    if (peer == ranks_.rank()) continue;
+    if (has_scores(ranks_.rank())) ranks_.send(peer, part(own));
+    if (has_scores(peer)) ranks_.receive(peer, part(peer / stages));
+  }
+  ranks_.wait("evaluation");
+}
+
+/// The stages' parts of a vector over the parameters, to rank 0. Replicas have the same parts: those of the first go.
+template <class T>
+void Engine<T>::collect(const T* own, T* whole, bool statistics) {
+  const int stages = options_.parallel.pipeline;
+  const auto each_half = [&](const Stage& stage, const auto& move) {
+    move(0, stage.first_trainable, stage.trainable);
+    if (statistics) move(stage.trainable, stage.first_statistic, stage.count - stage.trainable);
+  };
+  if (ranks_.leader()) {
+    for (int stage = 1; stage < stages; ++stage)
+      each_half(stages_[static_cast<std::size_t>(stage)], [&](std::int64_t, std::int64_t to, std::int64_t count) {
+        ranks_.receive(stage, writable_bytes_of(whole + to, count));
+      });
+    each_half(stage_, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+      std::copy_n(own + from, count, whole + to);
+    });
+  } else if (ranks_.rank() < stages) {
+    each_half(stage_, [&](std::int64_t from, std::int64_t, std::int64_t count) {
+      ranks_.send(0, bytes_of(own + from, count));
+    });
+  }
+  ranks_.wait("collecting");
+}
+
+/// The norm of a gradient of which this rank has a stage, by member 0. Its blocks do not end where stages do, so rank 0
+/// takes it over the whole vector.
+template <class T>
+void Engine<T>::find_norm(T* gradient) {
+  tree_->gather(gradient);
+  if (ranks_.leader() && whole_gradient_.size() == 0) whole_gradient_ = AlignedBuffer<T>(network_.trainable_count());
+  collect(gradient, whole_gradient_.data(), false);
+  if (ranks_.leader())
+    norm_ = std::sqrt(
+        square_norm<T>(whole_gradient_.data(), whole_gradient_.size(), kernels_, seats_[0]->worker.context()));
+  for (int peer = 1; ranks_.leader() && peer < ranks_.size(); ++peer) ranks_.send(peer, bytes_of(&norm_, 1));
+  if (!ranks_.leader()) ranks_.receive(0, writable_bytes_of(&norm_, 1));
+  ranks_.wait("norm");
+}
+
+/// Rank 0's network has the weights of all stages then.
+template <class T>
+void Engine<T>::collect_weights() {
+  if (staged()) collect(values_.data(), ranks_.leader() ? network_.data<T>() : nullptr, true);
+}
+
+/// The stretches of the optimiser's state that the other ranks own; with stages, the whole of it and of the weights is
+/// rank 0's.
 template <class T>
 void Engine<T>::gather_state() {
-  for (T* vector : {update_.first_data(), update_.second_data()})
-    if (vector != nullptr) tree_->gather_divisible(vector);
+  const std::pair<T*, AlignedBuffer<T>*> vectors[] = {{update_.first_data(), &whole_first_},
+                                                      {update_.second_data(), &whole_second_}};
+  for (const auto& [own, whole] : vectors) {
+    if (own == nullptr) continue;
+    tree_->gather_divisible(own);
+    if (!staged()) continue;
+    if (ranks_.leader() && whole->size() == 0) *whole = AlignedBuffer<T>(network_.trainable_count());
+    collect(own, whole->data(), false);
+  }
+  collect_weights();
 }
 
 /// The gradient summed over all slots, valid in this member's stretch and, for member 0 of the rank that owns it, in
@@ -225,15 +375,19 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
   Seat& mine = seat(member);
   KernelContext& context = mine.worker.context();
   const std::vector<Subtree<T>> nodes = subtrees();
-  const std::int64_t trainable = network_.trainable_count(), all = network_.parameter_count();
+  const std::int64_t trainable = stage_.trainable, all = stage_.count;
   Lap lap;
-  if (ranks_.size() == 1) {
+  if (replicas_->size() == 1) {
     T* const gradient = add_up<T>(nodes, own.first, own.last - own.first, kernels_, context).front().sum;
     if (member.index == 0) {
       add_up<T>(nodes, trainable, all - trainable, kernels_, context);
       send_scores(batch.step + 1);
     }
     lap(mine.times.reduce);
+    if (member.index == 0) {
+      receive_scores();
+      lap(mine.times.exchange);
+    }
     close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
     return gradient;
   }
@@ -261,7 +415,7 @@ void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
   KernelContext& context = own.worker.context();
   const Stretch stretch = stretch_of(member);
   const auto [first, last, first_block] = stretch;
-  T* const parameters = network_.data<T>();
+  T* const parameters = weights();
   T* const gradient = reduce(member, batch, stretch);
   Lap lap;
   if (member.index == 0) {
@@ -277,10 +431,10 @@ void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
     close(member, kUpdateSection);
     meet(member);
     if (ranks_.size() > 1) {
-      if (member.index == 0) tree_->gather_blocks(squares_.data());
+      if (member.index == 0) staged() ? find_norm(gradient) : tree_->gather_blocks(squares_.data());
       meet(member);
     }
-    const double norm = std::sqrt(block_tree(squares_));
+    const double norm = staged() ? norm_ : std::sqrt(block_tree(squares_));
     if (norm > options_.clip_norm)
       kernels_.scale_gradient({.count = last - first, .factor = T(options_.clip_norm / norm), .g = gradient + first},
                               context);
@@ -299,7 +453,7 @@ void Engine<T>::train_batch(const Member& member, const Batch& batch) {
   if (ranks_.size() == 1) return;
   if (member.index == 0) {
     Lap lap;
-    tree_->gather(network_.data<T>());
+    tree_->gather(weights());
     if (wishes_.stop || wishes_.state) gather_state();
     ranks_.note_step(batch.step + 1);
     lap(seat(member).times.broadcast);
@@ -365,14 +519,17 @@ void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double 
   ++epoch_;
   batch_ = 0;
   report_.steps = steps_;
+  collect_weights();
   report_.penalty = penalty();
-  report_.weight_hash = weight_hash(network_.values());
+  if (!staged() || ranks_.leader()) report_.weight_hash = weight_hash(network_.values());
   for (const auto& each : seats_) {
     add_share(report_.times, each->times, 1 / double(seats_.size()));
     each->times = {};
   }
   report_.times.total = seconds;
   report_.times.validation = validation_seconds;
+  report_.times.sent_bytes += double(tree_->bytes_sent() - tree_bytes_);
+  tree_bytes_ = tree_->bytes_sent();
   report_.rank_times.clear();
   if (ranks_.size() > 1) {
     report_.rank_times.resize(static_cast<std::size_t>(ranks_.size()), report_.times);
@@ -461,9 +618,10 @@ TrainingState Engine<T>::state() const {
     state.correct = report_.train.correct;
     state.rate = report_.rate;
   }
+  if (staged() && !ranks_.leader()) return state;  // it has no more than its stage
   state.parameters = network_.values();
-  state.first = update_.first();
-  state.second = update_.second();
+  state.first = staged() ? whole_first_ : update_.first();
+  state.second = staged() ? whole_second_ : update_.second();
   return state;
 }
 
@@ -482,10 +640,25 @@ void Engine<T>::restore(const TrainingState& state) {
     throw Error(ExitCode::checkpoint, fmt::format("epoch {}, batch {}, step {} is no place in a training", state.epoch,
                                                   state.batch, state.steps));
   AlignedBuffer<T> parameters = require(state.parameters, network_.parameter_count(), "parameters");
-  AlignedBuffer<T> first = require(state.first, update_.first().size(), "optimizer's first vector");
-  AlignedBuffer<T> second = require(state.second, update_.second().size(), "optimizer's second vector");
-  network_.values() = std::move(parameters);
-  update_.set_state(std::move(first), std::move(second));
+  const int vectors = state_vectors(options_.optimizer);
+  const auto trained = [&](int needed) { return vectors >= needed ? network_.trainable_count() : 0; };
+  AlignedBuffer<T> first = require(state.first, trained(1), "optimizer's first vector");
+  AlignedBuffer<T> second = require(state.second, trained(2), "optimizer's second vector");
+  if (staged()) {
+    std::copy_n(parameters.data() + stage_.first_trainable, stage_.trainable, values_.data());
+    std::copy_n(parameters.data() + stage_.first_statistic, stage_.count - stage_.trainable,
+                values_.data() + stage_.trainable);
+    if (vectors >= 1) std::copy_n(first.data() + stage_.first_trainable, stage_.trainable, update_.first_data());
+    if (vectors >= 2) std::copy_n(second.data() + stage_.first_trainable, stage_.trainable, update_.second_data());
+    if (ranks_.leader()) {
+      network_.values() = std::move(parameters);
+      whole_first_ = std::move(first);
+      whole_second_ = std::move(second);
+    }
+  } else {
+    network_.values() = std::move(parameters);
+    update_.set_state(std::move(first), std::move(second));
+  }
   epoch_ = state.epoch;
   batch_ = state.batch;
   steps_ = state.steps - state.batch;
@@ -514,13 +687,15 @@ std::vector<double> Engine<T>::gradient(const Dataset& data, std::span<const std
     member.barrier.wait();
     if (member.index != 0) return;
     KernelContext& context = seat(member).worker.context();
-    const auto local = add_up<T>(subtrees(), 0, network_.parameter_count(), kernels_, context);
+    const auto local = add_up<T>(subtrees(), 0, stage_.count, kernels_, context);
     total = tree_->reduce(local, kernels_, context);
     tree_->gather(total);
   });
-  update_.add_l2(options_.l2, network_.data<T>(), total, 0, network_.trainable_count(), kernels_,
-                 seats_[0]->worker.context());
-  return {total, total + network_.parameter_count()};
+  update_.add_l2(options_.l2, weights(), total, 0, stage_.trainable, kernels_, seats_[0]->worker.context());
+  if (!staged()) return {total, total + stage_.count};
+  AlignedBuffer<T> whole(ranks_.leader() ? network_.parameter_count() : 0);
+  collect(total, whole.data(), true);
+  return {whole.data(), whole.data() + whole.size()};
 }
 
 template <class T>
@@ -535,8 +710,9 @@ void Engine<T>::prepare_scores(const Dataset& data) {
 template <class T>
 std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) {
   const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
-  const std::int64_t first = ranks_.share(blocks, ranks_.rank());
-  const std::int64_t own = ranks_.share(blocks, ranks_.rank() + 1) - first;
+  const std::int64_t first = replicas_->share(blocks, replicas_->rank());
+  const std::int64_t own = replicas_->share(blocks, replicas_->rank() + 1) - first;
+  std::vector<typename Pipeline<T>::Task> tasks(1, {{.data = data, .parameters = weights()}, 0});
   std::vector<std::int64_t> ids;
   PhaseTimes ignored;
   std::int64_t scored = 0;
@@ -545,8 +721,13 @@ std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) 
     ids.resize(static_cast<std::size_t>(std::min(kScoreBlock, data.size() - block * kScoreBlock)));
     std::iota(ids.begin(), ids.end(), block * kScoreBlock);
     const std::int64_t columns[] = {0, static_cast<std::int64_t>(ids.size())};
-    seat(member).worker.run({.data = data, .ids = ids, .slots = {columns}, .parameters = network_.data<T>()}, blocks_,
-                            static_cast<std::size_t>(block), ignored);
+    tasks[0].chunk.ids = ids;
+    tasks[0].chunk.slots = {columns};
+    tasks[0].first_slot = static_cast<std::size_t>(block);
+    if (staged())
+      seat(member).pipeline->infer(tasks, blocks_, ignored);
+    else
+      seat(member).worker.run(tasks[0].chunk, blocks_, tasks[0].first_slot, ignored);
     scored += static_cast<std::int64_t>(ids.size());
   }
   return scored;
@@ -555,8 +736,8 @@ std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) 
 template <class T>
 Scores Engine<T>::total_scores(const Dataset& data) {
   const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
-  gather_shares(ranks_, blocks_.loss.data(), blocks, "evaluation");
-  gather_shares(ranks_, blocks_.correct.data(), blocks, "evaluation");
+  gather_scores(blocks_.loss.data(), blocks);
+  gather_scores(blocks_.correct.data(), blocks);
   Scores total{.samples = data.size()};
   if (data.size() > 0) total.loss = block_tree(blocks_.loss) / double(data.size());
   if (data.classes() > 0)
@@ -566,7 +747,7 @@ Scores Engine<T>::total_scores(const Dataset& data) {
 
 template <class T>
 Scores Engine<T>::evaluate(const Dataset& data) {
-  static_cast<void>(network_.values());  // as prepare()
+  if (!staged()) static_cast<void>(network_.values());  // as prepare()
   check_data(network_, options_.loss, data);
   prepare_scores(data);
   run_team(options_.threads, [&](const Member& member) { score_blocks(member, data); });
@@ -575,7 +756,7 @@ Scores Engine<T>::evaluate(const Dataset& data) {
 
 template <class T>
 double Engine<T>::penalty() {
-  if (options_.l2 == 0) return 0;
+  if (options_.l2 == 0 || (staged() && !ranks_.leader())) return 0;
   double sum = 0;
   for (const ParameterInfo& info : network_.parameters())
     if (info.role == Role::weight)

@@ -12,6 +12,8 @@
 #include "lockstep/data/batches.hpp"
 #include "lockstep/parallel/rank_tree.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/train/pipeline.hpp"
+#include "lockstep/train/stage.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "lockstep/train/update.hpp"
 #include "lockstep/train/worker.hpp"
@@ -67,10 +69,11 @@ class Engine final : public TrainingEngine {
  private:
   /// What one member of the team owns.
   struct Seat {
-    Seat(const Sequence<T>& body, const Network& network, Loss loss, const KernelTable<T>& kernels)
-        : worker(body, network.input().elements(), network.output().elements(), loss, kernels),
-          sums(network.parameter_count()) {}
+    Seat(const Sequence<T>& body, const Stage& stage, Loss loss, const KernelTable<T>& kernels)
+        : worker(body, stage.inputs, stage.outputs, loss, kernels), sums(stage.count) {}
     Worker<T> worker;
+    std::unique_ptr<Ranks> neighbours;      // the ranks of this pipeline, on a channel of this member
+    std::unique_ptr<Pipeline<T>> pipeline;  // null: the network is not cut into stages
     SlotSums<T> sums;
     PhaseTimes times;
     std::vector<AlignedBuffer<T>> kept;  // the inputs of its chunks, by chunk; empty where they are gathered each time
@@ -106,6 +109,12 @@ class Engine final : public TrainingEngine {
   void run_epoch(const Member& member, const Dataset& data, const FitOptions& fit_options, std::int64_t total_epochs);
   void train_batch(const Member& member, const Batch& batch);
   void run_slots(const Member& member, const Batch& batch);
+  void run_pipeline(const Member& member, const Batch& batch, std::span<const std::int64_t> bounds, std::int64_t first,
+                    std::int64_t last);
+  typename Worker<T>::Chunk chunk_of(const Member& member, const Batch& batch, std::int64_t first,
+                                     std::span<const std::int64_t> columns);
+  void push(const Member& member, std::int64_t slot, std::int64_t run);
+  void push_nothing(const Member& member, std::int64_t slot, std::int64_t run);
   void reduce_and_update(const Member& member, const Batch& batch);
   T* reduce(const Member& member, const Batch& batch, const Stretch& own);
   void meet(const Member& member);
@@ -123,9 +132,18 @@ class Engine final : public TrainingEngine {
   std::int64_t node_count() const;
   std::vector<Subtree<T>> subtrees();
   Stretch stretch_of(const Member& member) const;
+  bool staged() const { return options_.parallel.pipeline > 1; }
+  bool has_scores(int rank) const { return (rank + 1) % options_.parallel.pipeline == 0; }
+  std::span<SlotMail> mail_of(int rank);
   void send_scores(std::int64_t steps);
   void receive_scores();
+  template <class U>
+  void gather_scores(U* data, std::int64_t count);
   void gather_state();
+  void collect(const T* own, T* whole, bool statistics);
+  void collect_weights();
+  void find_norm(T* gradient);
+  T* weights() { return staged() ? values_.data() : network_.data<T>(); }
   Seat& seat(const Member& member) { return *seats_[static_cast<std::size_t>(member.index)]; }
   /// Ends a span of this member, where a profile is taken.
   void close(const Member& member, std::int32_t section, Cost cost = {}) {
@@ -134,7 +152,14 @@ class Engine final : public TrainingEngine {
 
   Network& network_;
   TrainOptions options_;
-  Ranks& ranks_;
+  Ranks& ranks_;  // all of them
+  std::vector<Stage> stages_;
+  const Stage& stage_;               // this rank's
+  std::unique_ptr<Ranks> replicas_;  // the ranks with the same stage: each has samples of its own
+  AlignedBuffer<T> values_;          // this stage's parameters; without stages they lie in the network
+  double norm_ = 0;                  // of the gradient over all stages; by member 0
+  AlignedBuffer<T> whole_gradient_;
+  AlignedBuffer<T> whole_first_, whole_second_;  // rank 0: the optimiser's state of all stages, where it was gathered
   Sequence<T> body_;
   KernelTable<T> kernels_;
   Update<T> update_;
@@ -146,6 +171,7 @@ class Engine final : public TrainingEngine {
   Profile* profile_ = nullptr;          // of the present fit
   const FitOptions* fit_ = nullptr;     // the same
   std::optional<RankTree<T>> tree_;
+  std::int64_t tree_bytes_ = 0;       // that it had sent by the end of the last epoch
   std::vector<SlotMail> score_mail_;  // by rank: its slots, and its wishes
 
   // Shared by the team: each entry has one writer between two barriers.

@@ -67,8 +67,23 @@ void check_options(const TrainOptions& o) {
           fmt::format("lr = {} must be a finite number, at least 0", base_rate(o.optimizer)));
 }
 
+void check_parallel(const ParallelOptions& p, int ranks) {
+  const auto require = [](bool condition, const std::string& message) {
+    if (!condition) throw Error(ExitCode::usage, message);
+  };
+  require(p.pipeline >= 1, fmt::format("parallel.pipeline = {} must be at least 1", p.pipeline));
+  require(
+      ranks % p.pipeline == 0,
+      fmt::format("parallel.pipeline = {} needs a multiple of {} ranks, and there {} {}: start it with mpirun -n {}, or "
+                  "set parallel.pipeline = 1",
+                  p.pipeline, p.pipeline, ranks == 1 ? "is" : "are", ranks, p.pipeline));
+  require(p.pipeline == 1 || p.reduce != RankReduction::library,
+          "parallel.reduce = \"mpi\" adds up over all ranks, but those of a pipeline have different weights; use tree");
+}
+
 std::unique_ptr<TrainingEngine> make_engine(Network& network, const TrainOptions& options, Ranks& ranks) {
   check_options(options);
+  check_parallel(options.parallel, ranks.size());
   if (network.precision() == Precision::float32) return std::make_unique<Engine<float>>(network, options, ranks);
   return std::make_unique<Engine<double>>(network, options, ranks);
 }

@@ -19,6 +19,7 @@
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/lab/profile.hpp"
 #include "lockstep/nn/network.hpp"
+#include "lockstep/parallel/pipeline_schedule.hpp"
 #include "lockstep/parallel/rank_tree.hpp"
 #include "lockstep/train/optimizer.hpp"
 
@@ -28,6 +29,14 @@ namespace lockstep {
 inline constexpr int kNumericsVersion = 1;
 
 enum class Reduction { mean, sum };  // of the samples' gradients over a batch
+
+/// How ranks share the work. ranks = data x pipeline: rank r has stage r % pipeline of the network, and the same
+/// samples as the other ranks of its pipeline.
+struct ParallelOptions {
+  RankReduction reduce = RankReduction::tree;  // over the ranks that have the same stage; library: bits of its own
+  int pipeline = 1;                            // stages
+  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+};
 
 struct TrainOptions {
   Loss loss = Loss::cross_entropy;
@@ -41,7 +50,7 @@ struct TrainOptions {
   bool shuffle = true;
   std::uint64_t seed = 1;  // shuffles and dropout; the network's own seed is for its initial weights
   Backend backend = Backend::simd;
-  RankReduction rank_reduction = RankReduction::tree;  // how ranks add up their gradients; library: other bits
+  ParallelOptions parallel{};  // changes the time, not the result (save for RankReduction::library)
   int threads = 0;  // 0: OMP_NUM_THREADS, else as many as this process may use. Changes the time, never the result
 };
 
@@ -56,10 +65,13 @@ struct Scores {
 };
 
 /// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics. Means over
-/// threads. `wait` is the time at barriers; between ranks `exchange` adds up gradients and `broadcast` spreads weights.
+/// threads. `wait` is the time at barriers; between ranks `exchange` adds up gradients, `broadcast` spreads weights,
+/// and in the `bubble` a stage of a pipeline waits for its neighbours.
 struct PhaseTimes {
-  double load = 0, forward = 0, loss = 0, backward = 0, reduce = 0, exchange = 0, update = 0, broadcast = 0, wait = 0;
+  double load = 0, forward = 0, loss = 0, backward = 0, bubble = 0, reduce = 0, exchange = 0, update = 0, broadcast = 0,
+         wait = 0;
   double validation = 0, total = 0;
+  double sent_bytes = 0;  // to other ranks, by all threads
 
   /// The time that a rank works for itself: without that in which it waits for others or talks to them.
   double busy() const { return load + forward + loss + backward + reduce + update; }

@@ -27,32 +27,33 @@ Worker<T>::Worker(const Sequence<T>& body, std::int64_t inputs, std::int64_t out
     : body_(body), inputs_(inputs), outputs_(outputs), loss_(loss), kernels_(kernels) {}
 
 template <class T>
-void Worker<T>::reserve(std::int64_t samples, std::int64_t slots) {
-  if (samples <= samples_ && slots <= slots_) return;
-  samples_ = std::max(samples, samples_);
-  slots_ = std::max(slots, slots_);
-  memory_ = body_.make_memory(samples_, slots_);
-  input_ = AlignedBuffer<T>(inputs_ * padded(samples_));
-  gradient_ = AlignedBuffer<T>(outputs_ * padded(samples_));
-  targets_ = AlignedBuffer<T>(outputs_ * padded(samples_));
-  losses_ = AlignedBuffer<T>(padded(samples_));
-  labels_.resize(static_cast<std::size_t>(samples_));
+void Worker<T>::reserve(const Chunk& chunk, Flight<T>& flight) const {
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  const std::int64_t slots = chunk.slots.count();
+  if (samples <= flight.samples && slots <= flight.slots) return;
+  flight.samples = std::max(samples, flight.samples);
+  flight.slots = std::max(slots, flight.slots);
+  flight.memory = body_.make_memory(flight.samples, flight.slots);
+  flight.input = AlignedBuffer<T>(inputs_ * padded(flight.samples));
+  flight.gradient = AlignedBuffer<T>(outputs_ * padded(flight.samples));
 }
 
 template <class T>
 LossTargets<T> Worker<T>::load_targets(const Chunk& chunk) {
   const auto samples = static_cast<std::int64_t>(chunk.ids.size());
   if (chunk.data.classes() > 0) {
+    labels_.resize(std::max(labels_.size(), chunk.ids.size()));
     chunk.data.labels(chunk.ids, std::span(labels_).first(chunk.ids.size()));
     return {.labels = labels_.data(), .values = {}};
   }
+  if (targets_.size() < outputs_ * padded(samples)) targets_ = AlignedBuffer<T>(outputs_ * padded(samples));
   const Matrix<T> values{targets_.data(), outputs_, samples, padded(samples)};
   chunk.data.targets(chunk.ids, values);
   return {.labels = nullptr, .values = values};
 }
 
 template <class T>
-void Worker<T>::score(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const {
+void Worker<T>::count(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const {
   const bool classes = chunk.data.classes() > 0;
   for (std::int64_t slot = 0; slot < chunk.slots.count(); ++slot) {
     double sum = 0;
@@ -67,45 +68,76 @@ void Worker<T>::score(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, 
 }
 
 template <class T>
-void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_slot, PhaseTimes& times) {
-  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
-  reserve(samples, chunk.slots.count());
+Pass<T> Worker<T>::pass_of(const Chunk& chunk) {
+  return {.kernels = kernels_,
+          .context = context_,
+          .parameters = chunk.parameters,
+          .gradients = chunk.gradients,
+          .training = chunk.gradients != nullptr,
+          .slots = chunk.slots,
+          .sample_ids = chunk.ids,
+          .seed = chunk.seed,
+          .epoch = chunk.epoch,
+          .recorder = chunk.recorder};
+}
+
+template <class T>
+void Worker<T>::load(const Chunk& chunk, Flight<T>& flight, PhaseTimes& times) {
   Lap lap;
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
   const bool gathered = chunk.kept != nullptr && chunk.kept->size() > 0;
   if (chunk.kept != nullptr && !gathered) *chunk.kept = AlignedBuffer<T>(inputs_ * padded(samples));
-  const Matrix<T> x{chunk.kept != nullptr ? chunk.kept->data() : input_.data(), inputs_, samples, padded(samples)};
+  const Matrix<T> x{chunk.kept != nullptr ? chunk.kept->data() : flight.input.data(), inputs_, samples,
+                    padded(samples)};
   if (!gathered) chunk.data.gather(chunk.ids, x);
-  const LossTargets<T> targets = load_targets(chunk);
+  flight.x = x;
   lap(times.load);
   if (chunk.recorder != nullptr)
     chunk.recorder->close(kLoadSection, 0, double(sizeof(T)) * double(inputs_) * double(samples));
+}
 
-  const Pass<T> pass{.kernels = kernels_,
-                     .context = context_,
-                     .parameters = chunk.parameters,
-                     .gradients = chunk.gradients,
-                     .training = chunk.gradients != nullptr,
-                     .slots = chunk.slots,
-                     .sample_ids = chunk.ids,
-                     .seed = chunk.seed,
-                     .epoch = chunk.epoch,
-                     .recorder = chunk.recorder};
-  const ConstMatrix<T> z = body_.forward(pass, x, memory_);
+template <class T>
+void Worker<T>::forward(const Chunk& chunk, Flight<T>& flight, PhaseTimes& times) {
+  Lap lap;
+  flight.y = body_.forward(pass_of(chunk), flight.x, flight.memory);
   lap(times.forward);
+}
 
+template <class T>
+Matrix<T> Worker<T>::score(const Chunk& chunk, Flight<T>& flight, SlotScores& scores, std::size_t first_slot,
+                           PhaseTimes& times) {
+  Lap lap;
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  if (losses_.size() < padded(samples)) losses_ = AlignedBuffer<T>(padded(samples));
+  const LossTargets<T> targets = load_targets(chunk);
   Matrix<T> dz;
-  if (pass.training) dz = {gradient_.data(), outputs_, samples, padded(samples)};
+  if (chunk.gradients != nullptr) dz = {flight.gradient.data(), outputs_, samples, padded(samples)};
   kernels_.loss_gradient(
-      {.kind = loss_, .scale = chunk.scale, .z = z, .targets = targets, .loss = losses_.data(), .dz = dz}, context_);
-  score(chunk, z, scores, first_slot);
+      {.kind = loss_, .scale = chunk.scale, .z = flight.y, .targets = targets, .loss = losses_.data(), .dz = dz},
+      context_);
+  count(chunk, flight.y, scores, first_slot);
   lap(times.loss);
   if (chunk.recorder != nullptr) {
     const Cost cost = loss_cost(outputs_, samples, sizeof(T));
     chunk.recorder->close(kLossSection, cost.flops, cost.bytes);
   }
+  return dz;
+}
 
-  if (pass.training) body_.backward(pass, x, memory_, dz, {});
+template <class T>
+void Worker<T>::backward(const Chunk& chunk, Flight<T>& flight, Matrix<T> dy, Matrix<T> dx, PhaseTimes& times) {
+  Lap lap;
+  body_.backward(pass_of(chunk), flight.x, flight.memory, dy, dx);
   lap(times.backward);
+}
+
+template <class T>
+void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_slot, PhaseTimes& times) {
+  reserve(chunk, flight_);
+  load(chunk, flight_, times);
+  forward(chunk, flight_, times);
+  const Matrix<T> dz = score(chunk, flight_, scores, first_slot, times);
+  if (chunk.gradients != nullptr) backward(chunk, flight_, dz, {}, times);
 }
 
 template class Worker<float>;

@@ -1,6 +1,6 @@
 #pragma once
-// One worker: carries chunks of samples through the network, forward and back. A thread or rank has one; it owns all
-// the memory that a chunk needs, so the steady state allocates nothing.
+// One worker: carries chunks of samples through the network, or through one stage of it, forward and back. A thread has
+// one. What a chunk needs from its forward to its backward is a Flight; the steady state allocates nothing.
 
 #include <cstdint>
 #include <span>
@@ -19,10 +19,20 @@ struct SlotScores {
   std::vector<std::int64_t> correct;  // 0 where the targets are real numbers
 };
 
+/// One chunk between its forward and its backward.
+template <class T>
+struct Flight {
+  std::int64_t samples = 0, slots = 0;  // what the memory is for
+  SequenceMemory<T> memory;
+  AlignedBuffer<T> input, gradient;  // room for x; for dy, and in a pipeline for what goes to the stage before
+  ConstMatrix<T> x, y;
+  Matrix<T> dy;
+};
+
 template <class T>
 class Worker {
  public:
-  /// `body` is the network without a final softmax or sigmoid that belongs to the loss.
+  /// `body` is the network without a final softmax or sigmoid that belongs to the loss, or a stage of it.
   Worker(const Sequence<T>& body, std::int64_t inputs, std::int64_t outputs, Loss loss, const KernelTable<T>& kernels);
 
   struct Chunk {
@@ -39,14 +49,27 @@ class Worker {
     Recorder* recorder = nullptr;  // null: nobody asks where the time goes
   };
 
-  /// Forward, loss and (where wanted) backward. Scores of slot k go to entry first_slot + k.
+  /// Through the whole network: forward, loss and (where wanted) backward. Scores of slot k go to entry first_slot + k.
   void run(const Chunk& chunk, SlotScores& scores, std::size_t first_slot, PhaseTimes& times);
 
+  // The same in parts, in this order, for stages: `flight` is the chunk's own until backward has returned.
+  void reserve(const Chunk& chunk, Flight<T>& flight) const;
+  /// Sets x: the samples themselves.
+  void load(const Chunk& chunk, Flight<T>& flight, PhaseTimes& times);
+  /// From x to y.
+  void forward(const Chunk& chunk, Flight<T>& flight, PhaseTimes& times);
+  /// Of the last stage's y; the gradient by y, where wanted, is returned.
+  Matrix<T> score(const Chunk& chunk, Flight<T>& flight, SlotScores& scores, std::size_t first_slot, PhaseTimes& times);
+  /// dy may be destroyed; an empty dx is not computed.
+  void backward(const Chunk& chunk, Flight<T>& flight, Matrix<T> dy, Matrix<T> dx, PhaseTimes& times);
+
+  std::int64_t inputs() const { return inputs_; }
+  std::int64_t outputs() const { return outputs_; }
   KernelContext& context() { return context_; }
 
  private:
-  void reserve(std::int64_t samples, std::int64_t slots);
-  void score(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const;
+  Pass<T> pass_of(const Chunk& chunk);
+  void count(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const;
   LossTargets<T> load_targets(const Chunk& chunk);
 
   const Sequence<T>& body_;
@@ -54,9 +77,8 @@ class Worker {
   Loss loss_;
   const KernelTable<T>& kernels_;
   KernelContext context_;
-  std::int64_t samples_ = 0, slots_ = 0;  // what the memory is for
-  SequenceMemory<T> memory_;
-  AlignedBuffer<T> input_, gradient_, losses_, targets_;
+  Flight<T> flight_;  // of run()
+  AlignedBuffer<T> losses_, targets_;
   std::vector<std::int32_t> labels_;
 };
 

@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
             "1000000, not a "
             "string: \"often\""},
         Bad{"", "parallel.reduce=ring",
-            "--set parallel.reduce=ring: parallel.reduce: unknown name \"ring\"; one of tree, gather, mpi"},
+            "--set parallel.reduce=ring: parallel.reduce: unknown name \"ring\"; known are tree, gather, mpi"},
         Bad{"", "checkpoint=3",
             "--set checkpoint=3: write --set section.key=value, for example --set train.epochs=3"}));
 

@@ -39,6 +39,11 @@ seed = 1
 [checkpoint]
 every_steps = 0
 every_minutes = 1
+
+[parallel]
+reduce = "tree"
+pipeline = 1
+schedule = "1f1b"
 )");
 }
 

@@ -29,6 +29,40 @@ TEST_P(PromiseRanks, OneHashForRanksAndThreads) {
     }
 }
 
+// ranks = data x pipeline; rank 0 has the whole network at the end of every epoch.
+TEST_P(PromiseRanks, OneHashForPipelines) {
+  const DataSplits data = promise_data(run_);
+  run_.options.threads = 1;
+  const std::string expected = training_hash(run_, *data.train, *data.test);
+  struct Case {
+    int stages, replicas, threads;
+    PipelineSchedule schedule;
+  };
+  using enum PipelineSchedule;
+  for (const Case& c :
+       {Case{2, 1, 1, one_forward_one_backward}, Case{2, 1, 3, gpipe}, Case{3, 1, 2, one_forward_one_backward},
+        Case{3, 1, 1, gpipe}, Case{2, 2, 2, one_forward_one_backward}, Case{2, 3, 1, gpipe},
+        Case{4, 2, 1, one_forward_one_backward}}) {
+    PromiseRun run = run_;
+    run.options.threads = c.threads;
+    run.options.parallel = {.pipeline = c.stages, .schedule = c.schedule};
+    run_ranks(c.stages * c.replicas, [&](Ranks& ranks) {
+      const std::string hash = training_hash(run, *data.train, *data.test, &ranks);
+      EXPECT_TRUE(!ranks.leader() || hash == expected)
+          << c.stages << " stages x " << c.replicas << ", " << c.threads << " threads";
+    });
+  }
+}
+
+TEST_P(PromiseRanks, OneHashForGatheringAtRankZero) {
+  const DataSplits data = promise_data(run_);
+  const std::string expected = training_hash(run_, *data.train, *data.test);
+  PromiseRun run = run_;
+  run.options.parallel.reduce = RankReduction::gather;
+  for (const int size : {2, 3})
+    run_ranks(size, [&](Ranks& ranks) { EXPECT_EQ(training_hash(run, *data.train, *data.test, &ranks), expected); });
+}
+
 TEST_P(PromiseRanks, GradientsAndStepsToo) {
   const DataSplits data = promise_data(run_);
   run_.options.threads = 1;
@@ -49,6 +83,15 @@ TEST_P(PromiseRanks, GradientsAndStepsToo) {
       EXPECT_EQ(weight_hash(network.values()), weight_hash(alone.values()));
       EXPECT_EQ(trainer.evaluate(*data.test).loss, scores.loss);
     });
+  run_.options.parallel.pipeline = 3;
+  run_ranks(3, [&](Ranks& ranks) {
+    Network network = run_.network;
+    network.initialise(7);
+    Trainer trainer(network, run_.options, ranks);
+    EXPECT_EQ(trainer.gradient(*data.train, ids), ranks.leader() ? gradient : std::vector<double>());
+    EXPECT_EQ(trainer.step(*data.train, ids), loss);
+    EXPECT_EQ(trainer.evaluate(*data.test).loss, scores.loss);
+  });
 }
 
 /// Each rank owns a part of the optimiser's state; where it is wished for, and after fit, every rank has all of it.
@@ -57,9 +100,10 @@ TEST_P(PromiseRanks, StateIsGatheredAndTrainingStopsTogether) {
   run_.options.threads = 1;
   constexpr std::int64_t kStop = 3;  // in the middle of the second epoch
   TrainingState expected;
-  const auto train = [&](Network network, Ranks* ranks, int wisher) {
+  const auto train = [&](const PromiseRun& run, Ranks* ranks, int wisher) {
+    Network network = run.network;
     network.initialise(7);
-    Trainer trainer = ranks != nullptr ? Trainer(network, run_.options, *ranks) : Trainer(network, run_.options);
+    Trainer trainer = ranks != nullptr ? Trainer(network, run.options, *ranks) : Trainer(network, run.options);
     struct Stopped {};
     TrainingState state;
     const auto wishes = [&](std::int64_t steps) {
@@ -74,10 +118,14 @@ TEST_P(PromiseRanks, StateIsGatheredAndTrainingStopsTogether) {
     EXPECT_EQ(state.steps, kStop);
     return state;
   };
-  expected = train(run_.network, nullptr, 0);
-  for (const int size : {2, 3, 4})
+  expected = train(run_, nullptr, 0);
+  for (const int size : {2, 3, 4, 6})
     run_ranks(size, [&](Ranks& ranks) {
-      const TrainingState state = train(run_.network, &ranks, size - 1);
+      // Of a pipeline rank 0 alone has everything.
+      PromiseRun run = run_;
+      if (size == 6) run.options.parallel.pipeline = 3;
+      const TrainingState state = train(run, &ranks, size - 1);
+      if (size == 6 && !ranks.leader()) return;
       EXPECT_EQ(weight_hash(state.parameters), weight_hash(expected.parameters));
       EXPECT_EQ(weight_hash(state.first), weight_hash(expected.first));
       EXPECT_EQ(weight_hash(state.second), weight_hash(expected.second));

@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import sys
 
-COUNTS = {"openmpi": [(2, 1), (3, 2), (4, 1), (5, 1), (8, 1)], "mpich": [(2, 1), (3, 1)]}
+# ranks, threads of each, stages of the pipeline
+COUNTS = {"openmpi": [(2, 1, 1), (3, 2, 1), (4, 1, 1), (5, 1, 1), (8, 1, 1), (2, 2, 2), (3, 1, 3), (4, 1, 2)],
+          "mpich": [(2, 1, 1), (3, 1, 1), (2, 1, 2)]}
 SKIPPED = 77
 
 
@@ -28,15 +30,16 @@ def main(program, plugins, library):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "SLURM_"))}
     environment |= {"LOCKSTEP_MPI_DIR": plugins, "LOCKSTEP_PEER_TIMEOUT": "120"}
     hashes = set()
-    for ranks, threads in COUNTS[library]:
-        done = subprocess.run([*command(library, ranks), program, str(threads)], env=environment, capture_output=True,
+    for ranks, threads, stages in COUNTS[library]:
+        name = f"{ranks} ranks x {threads} threads, {stages} stages"
+        done = subprocess.run([*command(library, ranks), program, str(threads), str(stages)], env=environment, capture_output=True,
                               text=True, timeout=300, check=False)
         lines = [line.split() for line in done.stdout.splitlines()]
-        print(f"{ranks} ranks x {threads} threads: {done.stdout.strip()}", flush=True)
+        print(f"{name}: {done.stdout.strip()}", flush=True)
         if done.returncode != 0 or len(lines) != 4 or f"{ranks} ranks" not in done.stdout:
-            sys.exit(f"{ranks} ranks x {threads} threads: exit {done.returncode}: {done.stdout}{done.stderr}")
+            sys.exit(f"{name}: exit {done.returncode}: {done.stdout}{done.stderr}")
         if different := [line[0] for line in lines[1:] if line[1] != "same"]:
-            sys.exit(f"{ranks} ranks x {threads} threads: other weights for {', '.join(different)}")
+            sys.exit(f"{name}: other weights for {', '.join(different)}")
         hashes.add(tuple(line[2] for line in lines[1:]))
     return 0 if len(hashes) == 1 else sys.exit("the hashes depend on the number of ranks")
 

@@ -11,8 +11,6 @@
 
 namespace {
 
-constexpr int kTag = 77;
-
 std::vector<MPI_Request> requests;
 std::vector<int> unused;
 
@@ -28,7 +26,7 @@ int take_request() {
 
 int start(lockstep::MpiFacts* facts) {
   int provided = 0, length = 0;
-  int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   if (error != MPI_SUCCESS) return error;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &facts->rank);
@@ -49,15 +47,15 @@ int start(lockstep::MpiFacts* facts) {
 
 int finish() { return MPI_Finalize(); }
 
-int send(int to, const void* data, std::size_t bytes, int* request) {
+int send(int to, int tag, const void* data, std::size_t bytes, int* request) {
   *request = take_request();
-  return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, kTag, MPI_COMM_WORLD,
+  return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD,
                    &requests[static_cast<std::size_t>(*request)]);
 }
 
-int receive(int from, void* data, std::size_t bytes, int* request) {
+int receive(int from, int tag, void* data, std::size_t bytes, int* request) {
   *request = take_request();
-  return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, kTag, MPI_COMM_WORLD,
+  return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD,
                    &requests[static_cast<std::size_t>(*request)]);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // The part of Lockstep that is compiled against an MPI library: a shared object of its own per library (Open MPI,
 // MPICH), opened only under a launcher. So one program serves both, starts without either, and pays for none when it
-// runs alone. This table of C functions is all that the program sees of MPI. Functions that return int return 0 or an
-// MPI error.
+// runs alone. This table of C functions is all that the program sees of MPI: one call at a time. Functions that
+// return int return 0 or an MPI error.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +23,8 @@ struct MpiPlugin {
   int (*start)(MpiFacts* facts);
   /// Waits for the other ranks.
   int (*finish)();
-  int (*send)(int to, const void* data, std::size_t bytes, int* request);
-  int (*receive)(int from, void* data, std::size_t bytes, int* request);
+  int (*send)(int to, int tag, const void* data, std::size_t bytes, int* request);
+  int (*receive)(int from, int tag, void* data, std::size_t bytes, int* request);
   int (*test)(int request, int* finished);
   int (*sum_float)(float* data, std::size_t count, int* request);
   int (*sum_double)(double* data, std::size_t count, int* request);
