@@ -265,7 +265,9 @@ class TrainRun {
       for (const std::string& line : rank_time_lines(report.rank_times, report.steps - steps_before_))
         console_.note(line);
     steps_before_ = report.steps;
-    const auto straggler = straggler_named_ ? std::nullopt : find_straggler(report.rank_times);
+    // Stages of a pipeline have different work.
+    const bool comparable = config_.train.parallel.pipeline == 1 && !straggler_named_;
+    const auto straggler = comparable ? find_straggler(report.rank_times) : std::nullopt;
     if (!straggler) return;
     straggler_named_ = true;
     console_.note(
