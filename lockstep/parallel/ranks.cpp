@@ -62,7 +62,12 @@ std::chrono::nanoseconds peer_timeout() {
 std::chrono::nanoseconds wait_timeout() { return std::max<std::chrono::nanoseconds>(kWaitTimeout, peer_timeout()); }
 
 Ranks::Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout)
-    : transport_(std::move(transport)), timeout_(timeout) {}
+    : transport_(std::move(transport)), timeout_(timeout), status_(std::make_shared<RankStatus>()) {}
+
+Ranks::Ranks(Ranks& all, std::vector<int> ranks, int channel)
+    : transport_(make_group_transport(all.transport(), std::move(ranks), channel)),
+      timeout_(all.timeout_),
+      status_(all.status_) {}
 
 void Ranks::send(int to, std::span<const std::byte> bytes) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kPiece)))
@@ -87,7 +92,7 @@ void Ranks::wait(const char* phase) {
   const auto start = Clock::now();
   auto idle_since = start;
   std::size_t left = pending_.size();
-  const char* const before = status_.phase;
+  const char* const before = status_->phase;
   while (true) {
     for (Pending& each : pending_) {
       if (each.done || !transport_->finished(each.request)) continue;
@@ -98,18 +103,18 @@ void Ranks::wait(const char* phase) {
     const auto now = Clock::now();
     const auto waited = now - start;
     if (waited < kSpin) continue;
-    status_.phase = phase;
-    status_.waiting = true;
-    if (status_.over) throw Error(ExitCode::peer_lost, "the run is over");
-    if (status_.somebody_works) idle_since = now;
+    status_->phase = phase;
+    status_->waiting = true;
+    if (status_->over) throw Error(ExitCode::peer_lost, "the run is over");
+    if (status_->somebody_works) idle_since = now;
     if (now - idle_since > timeout_) fail_silent(phase, waited);
     if (waited < kYield)
       ::sched_yield();
     else
       std::this_thread::sleep_for(kSleep);
   }
-  status_.waiting = false;
-  status_.phase = before;
+  status_->waiting = false;
+  status_->phase = before;
   pending_.clear();
 }
 
@@ -120,7 +125,7 @@ void Ranks::fail_silent(const char* phase, std::chrono::nanoseconds waited) cons
                           "dead, stopped or cut off; go on from the last checkpoint with --resume",
                           rank(), transport_->host(),
                           silent->peer == kAll ? "the others" : fmt::format("rank {}", silent->peer), std::chrono::duration<double>(waited).count(),
-                          phase, status_.step.load()));
+                          phase, status_->step.load()));
 }
 
 std::vector<std::string> Ranks::all_gather(const std::string& text, const char* phase) {

@@ -24,6 +24,11 @@ class Ranks {
  public:
   explicit Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout = wait_timeout());
 
+  /// Some of the ranks, this one among them, as the ranks 0, 1, ... of a group: its messages travel on that channel of
+  /// the transport, so several groups, and several threads with a group each, do not disturb each other. `all` must
+  /// outlive it.
+  Ranks(Ranks& all, std::vector<int> ranks, int channel);
+
   int rank() const { return transport_->rank(); }
   int size() const { return transport_->size(); }
   bool leader() const { return rank() == 0; }
@@ -52,12 +57,12 @@ class Ranks {
 
   /// What this rank does from now on (a literal), and the last step it has finished, which means that it trains: they
   /// stand in the line that the others say when it is lost.
-  void note_phase(const char* phase) { status_.phase = phase; }
+  void note_phase(const char* phase) { status_->phase = phase; }
   void note_step(std::int64_t step) {
-    status_.step = step;
-    status_.phase = "training";
+    status_->step = step;
+    status_->phase = "training";
   }
-  RankStatus& status() { return status_; }
+  RankStatus& status() { return *status_; }
 
  private:
   static constexpr int kAll = -1;
@@ -72,7 +77,7 @@ class Ranks {
   std::unique_ptr<Transport> transport_;
   std::chrono::nanoseconds timeout_;
   std::vector<Pending> pending_;
-  RankStatus status_;
+  std::shared_ptr<RankStatus> status_;  // one for all groups of this rank
 };
 
 template <class T>

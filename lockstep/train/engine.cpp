@@ -69,11 +69,11 @@ Engine<T>::Engine(Network& network, const TrainOptions& options, Ranks& ranks)
   std::vector<int> replicas, pipeline;
   for (int rank = own; rank < ranks.size(); rank += stages) replicas.push_back(rank);
   for (int stage = 0; stage < stages; ++stage) pipeline.push_back(ranks.rank() - own + stage);
-  replicas_ = std::make_unique<Ranks>(make_group_transport(ranks.transport(), std::move(replicas), 1));
+  replicas_ = std::make_unique<Ranks>(ranks, std::move(replicas), 1);
   for (int i = 0; i < options_.threads; ++i) {
     Seat& seat = *seats_.emplace_back(std::make_unique<Seat>(body_, stage_, options.loss, kernels_));
     if (!staged()) continue;
-    seat.neighbours = std::make_unique<Ranks>(make_group_transport(ranks.transport(), pipeline, 2 + i));
+    seat.neighbours = std::make_unique<Ranks>(ranks, pipeline, 2 + i);
     seat.pipeline =
         std::make_unique<Pipeline<T>>(seat.worker, *seat.neighbours, options.parallel.schedule, stage_.count);
   }
