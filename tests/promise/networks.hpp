@@ -8,15 +8,31 @@
 #include <vector>
 
 #include "lockstep/core/sha256.hpp"
+#include "lockstep/data/generators.hpp"
+#include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/lockstep.hpp"
 
 namespace lockstep {
+
+/// Blobs as pictures of that shape, a tenth as large; the test set has 20.
+inline DataSplits blob_images(const Shape& shape, GeneratorConfig wanted) {
+  wanted.features = shape.elements();
+  const auto make = [&] {
+    Samples samples = make_blobs(wanted);
+    return MemoryDataset(std::move(samples.features), shape, std::move(samples.targets)).scaled(Scaling(0.1));
+  };
+  DataSplits data{.train = make()};
+  wanted.first = wanted.count;
+  wanted.count = 20;
+  data.test = make();
+  return data;
+}
 
 struct PromiseRun {
   std::string name;
   Network network;
   TrainOptions options;
-  std::vector<std::int64_t> sample;  // the shape of the pictures
+  Shape sample;  // the shape of the pictures
 };
 
 inline PromiseRun mlp_run() {
@@ -58,16 +74,7 @@ inline std::vector<PromiseRun> promise_runs() { return {mlp_run(), lenet5_run(),
 
 /// With batches of 32 or 40 the last batch is a remainder, and its slots are ragged.
 inline DataSplits promise_data(const PromiseRun& run, std::int64_t count = 50) {
-  std::int64_t features = 1;
-  for (const std::int64_t extent : run.sample) features *= extent;
-  return load_data({.source = "blobs",
-                    .shape = run.sample,
-                    .scale = 10,
-                    .count = count,
-                    .test_count = 20,
-                    .noise = 5,
-                    .classes = 10,
-                    .features = features});
+  return blob_images(run.sample, {.count = count, .noise = 5, .classes = 10});
 }
 
 inline void feed(Sha256& hash, const std::string& text) { hash.update(std::as_bytes(std::span(text))); }

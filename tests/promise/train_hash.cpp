@@ -14,10 +14,7 @@ namespace {
 
 using namespace lockstep;
 
-DataSplits image_data() {
-  return load_data(
-      {.source = "blobs", .shape = {1, 8, 8}, .count = 96, .test_count = 20, .classes = 4, .features = 64});
-}
+DataSplits image_data() { return blob_images({1, 8, 8}, {.count = 96, .noise = 1, .classes = 4}); }
 
 /// Convolutions (strided, dilated, grouped), batch normalisation, both poolings, a residual block, dropout.
 Network convolutional(Precision precision) {
