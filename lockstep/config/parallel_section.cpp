@@ -6,7 +6,7 @@ namespace lockstep {
 namespace {
 
 const std::vector<std::string> kRankReductions = {"tree", "gather", "mpi"};
-const std::vector<std::string> kSchedules = {"1f1b", "gpipe"};
+const std::vector<std::string> kPipelineSchedules = {"1f1b", "gpipe"};
 constexpr std::int64_t kMaxStages = 1024;
 
 }  // namespace
@@ -24,12 +24,12 @@ ParallelOptions read_parallel(const Value& section) {
   std::int64_t stages = parallel.pipeline;
   table.read("pipeline", stages, {1, kMaxStages});
   parallel.pipeline = static_cast<int>(stages);
-  if (const auto schedule = table.choice("schedule", kSchedules))
+  if (const auto schedule = table.choice("schedule", kPipelineSchedules))
     parallel.schedule = static_cast<PipelineSchedule>(*schedule);
   return parallel;
 }
 
 const std::string& name_of(RankReduction reduction) { return kRankReductions[static_cast<std::size_t>(reduction)]; }
-const std::string& name_of(PipelineSchedule schedule) { return kSchedules[static_cast<std::size_t>(schedule)]; }
+const std::string& name_of(PipelineSchedule schedule) { return kPipelineSchedules[static_cast<std::size_t>(schedule)]; }
 
 }  // namespace lockstep

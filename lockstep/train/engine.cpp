@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -14,8 +13,6 @@
 namespace lockstep {
 
 namespace {
-
-constexpr std::int64_t kScoreBlock = 64;  // samples per chunk of an evaluation; part of the order of its loss
 
 /// What the activations of a chunk may take, so that they are still in cache when backward comes: about half a level-2
 /// cache; or as much as the parameters, which have to come from further away once per chunk. A chunk is one slot at
@@ -60,20 +57,16 @@ Engine<T>::Engine(Network& network, const TrainOptions& options, Ranks& ranks)
       options_(options),
       ranks_(ranks),
       stages_(cut_into_stages(network, body_of(network, options.loss), options.parallel.pipeline)),
-      stage_(stages_[static_cast<std::size_t>(ranks.rank() % options.parallel.pipeline)]),
+      grid_(ranks, stages_),
+      stage_(grid_.stage()),
       body_(stage_.plans),
       kernels_(make_table<T>(options.backend)),
       update_(options.optimizer, stage_.parameters, stage_.trainable) {
   if (options_.threads == 0) options_.threads = default_threads();
-  const int stages = options_.parallel.pipeline, own = ranks.rank() % stages;
-  std::vector<int> replicas, pipeline;
-  for (int rank = own; rank < ranks.size(); rank += stages) replicas.push_back(rank);
-  for (int stage = 0; stage < stages; ++stage) pipeline.push_back(ranks.rank() - own + stage);
-  replicas_ = std::make_unique<Ranks>(ranks, std::move(replicas), 1);
   for (int i = 0; i < options_.threads; ++i) {
     Seat& seat = *seats_.emplace_back(std::make_unique<Seat>(body_, stage_, options.loss, kernels_));
     if (!staged()) continue;
-    seat.neighbours = std::make_unique<Ranks>(ranks, pipeline, 2 + i);
+    seat.neighbours = grid_.pipeline_of_thread(i);
     seat.pipeline =
         std::make_unique<Pipeline<T>>(seat.worker, *seat.neighbours, options.parallel.schedule, stage_.count);
   }
@@ -102,10 +95,9 @@ void Engine<T>::prepare(const Dataset& data) {
   scores_.loss.resize(static_cast<std::size_t>(slots_));
   scores_.correct.resize(static_cast<std::size_t>(slots_));
   squares_.resize(static_cast<std::size_t>((stage_.trainable + kSquareBlock - 1) / kSquareBlock));
-  tree_.emplace(*replicas_, slots_, StretchLayout{stage_.count, stage_.trainable, kSquareBlock},
+  tree_.emplace(grid_.replicas(), slots_, StretchLayout{stage_.count, stage_.trainable, kSquareBlock},
                 options_.parallel.reduce);
   tree_bytes_ = 0;
-  score_mail_.resize(static_cast<std::size_t>(slots_ + ranks_.size()));
   if (staged()) {
     const std::vector<std::string> threads = ranks_.all_gather(std::to_string(options_.threads), "beginning");
     for (std::size_t rank = 1; rank < threads.size(); ++rank)
@@ -248,87 +240,10 @@ void Engine<T>::meet(const Member& member) {
   close(member, kWaitSection);
 }
 
-/// What a rank tells the others after a step: the scores of its slots if it has the last stage, and its wishes.
+/// What this rank wishes for the step that makes so many.
 template <class T>
-std::span<typename Engine<T>::SlotMail> Engine<T>::mail_of(int rank) {
-  const int stages = options_.parallel.pipeline, replica = rank / stages;
-  const std::int64_t first = replicas_->share(slots_, replica), last = replicas_->share(slots_, replica + 1);
-  const std::int64_t slots = has_scores(rank) ? last - first : 0;
-  return std::span(score_mail_).subspan(static_cast<std::size_t>(first + rank), static_cast<std::size_t>(slots + 1));
-}
-
-/// Begins to send it, for the step that makes so many: it travels together with the gradients.
-template <class T>
-void Engine<T>::send_scores(std::int64_t steps) {
-  wishes_ = fit_ != nullptr && fit_->wishes ? fit_->wishes(steps) : StepWishes{};
-  if (ranks_.size() == 1) return;
-  const std::span<SlotMail> own = mail_of(ranks_.rank());
-  const auto first = static_cast<std::size_t>(tree_->first_slot());
-  for (std::size_t i = 0; i + 1 < own.size(); ++i) own[i] = {scores_.loss[first + i], scores_.correct[first + i], {}};
-  own.back() = {0, 0, wishes_};
-  for (int peer = 0; peer < ranks_.size(); ++peer) {
-    if (peer == ranks_.rank()) continue;
-    ranks_.send(peer, std::as_bytes(own));
-    ranks_.receive(peer, std::as_writable_bytes(mail_of(peer)));
-  }
-}
-
-/// Now every rank has the scores of all slots, and knows all wishes.
-template <class T>
-void Engine<T>::receive_scores() {
-  if (ranks_.size() == 1) return;
-  ranks_.wait("scores");
-  for (int rank = 0; rank < ranks_.size(); ++rank) {
-    const std::span<const SlotMail> mail = mail_of(rank);
-    const auto first = static_cast<std::size_t>(replicas_->share(slots_, rank / options_.parallel.pipeline));
-    for (std::size_t i = 0; i + 1 < mail.size(); ++i) {
-      scores_.loss[first + i] = mail[i].loss;
-      scores_.correct[first + i] = mail[i].correct;
-    }
-    const StepWishes& theirs = mail.back().wishes;
-    wishes_ = {wishes_.stop || theirs.stop, wishes_.state || theirs.state};
-  }
-}
-
-/// Each replica has filled in its share of `count` entries, in the rank with its last stage: all of them to every rank.
-template <class T>
-template <class U>
-void Engine<T>::gather_scores(U* data, std::int64_t count) {
-  const int stages = options_.parallel.pipeline, own = ranks_.rank() / stages;
-  const auto part = [&](int replica) {
-    const std::int64_t first = replicas_->share(count, replica);
-    return writable_bytes_of(data + first, replicas_->share(count, replica + 1) - first);
-  };
-  for (int peer = 0; peer < ranks_.size(); ++peer) {
-    if (peer == ranks_.rank()) continue;
-    if (has_scores(ranks_.rank())) ranks_.send(peer, part(own));
-    if (has_scores(peer)) ranks_.receive(peer, part(peer / stages));
-  }
-  ranks_.wait("evaluation");
-}
-
-/// The stages' parts of a vector over the parameters, to rank 0. Replicas have the same parts: those of the first go.
-template <class T>
-void Engine<T>::collect(const T* own, T* whole, bool statistics) {
-  const int stages = options_.parallel.pipeline;
-  const auto each_half = [&](const Stage& stage, const auto& move) {
-    move(0, stage.first_trainable, stage.trainable);
-    if (statistics) move(stage.trainable, stage.first_statistic, stage.count - stage.trainable);
-  };
-  if (ranks_.leader()) {
-    for (int stage = 1; stage < stages; ++stage)
-      each_half(stages_[static_cast<std::size_t>(stage)], [&](std::int64_t, std::int64_t to, std::int64_t count) {
-        ranks_.receive(stage, writable_bytes_of(whole + to, count));
-      });
-    each_half(stage_, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
-      std::copy_n(own + from, count, whole + to);
-    });
-  } else if (ranks_.rank() < stages) {
-    each_half(stage_, [&](std::int64_t from, std::int64_t, std::int64_t count) {
-      ranks_.send(0, bytes_of(own + from, count));
-    });
-  }
-  ranks_.wait("collecting");
+StepWishes Engine<T>::own_wishes(std::int64_t steps) const {
+  return fit_ != nullptr && fit_->wishes ? fit_->wishes(steps) : StepWishes{};
 }
 
 /// The norm of a gradient of which this rank has a stage, by member 0. Its blocks do not end where stages do, so rank 0
@@ -337,19 +252,17 @@ template <class T>
 void Engine<T>::find_norm(T* gradient) {
   tree_->gather(gradient);
   if (ranks_.leader() && whole_gradient_.size() == 0) whole_gradient_ = AlignedBuffer<T>(network_.trainable_count());
-  collect(gradient, whole_gradient_.data(), false);
+  grid_.collect(gradient, whole_gradient_.data(), false);
   if (ranks_.leader())
     norm_ = std::sqrt(
         square_norm<T>(whole_gradient_.data(), whole_gradient_.size(), kernels_, seats_[0]->worker.context()));
-  for (int peer = 1; ranks_.leader() && peer < ranks_.size(); ++peer) ranks_.send(peer, bytes_of(&norm_, 1));
-  if (!ranks_.leader()) ranks_.receive(0, writable_bytes_of(&norm_, 1));
-  ranks_.wait("norm");
+  grid_.broadcast(norm_, "norm");
 }
 
 /// Rank 0's network has the weights of all stages then.
 template <class T>
 void Engine<T>::collect_weights() {
-  if (staged()) collect(values_.data(), ranks_.leader() ? network_.data<T>() : nullptr, true);
+  if (staged()) grid_.collect(values_.data(), ranks_.leader() ? network_.data<T>() : nullptr, true);
 }
 
 /// The stretches of the optimiser's state that the other ranks own; with stages, the whole of it and of the weights is
@@ -363,7 +276,7 @@ void Engine<T>::gather_state() {
     tree_->gather_divisible(own);
     if (!staged()) continue;
     if (ranks_.leader() && whole->size() == 0) *whole = AlignedBuffer<T>(network_.trainable_count());
-    collect(own, whole->data(), false);
+    grid_.collect(own, whole->data(), false);
   }
   collect_weights();
 }
@@ -377,15 +290,16 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
   const std::vector<Subtree<T>> nodes = subtrees();
   const std::int64_t trainable = stage_.trainable, all = stage_.count;
   Lap lap;
-  if (replicas_->size() == 1) {
+  if (grid_.replicas().size() == 1) {
     T* const gradient = add_up<T>(nodes, own.first, own.last - own.first, kernels_, context).front().sum;
     if (member.index == 0) {
       add_up<T>(nodes, trainable, all - trainable, kernels_, context);
-      send_scores(batch.step + 1);
+      wishes_ = own_wishes(batch.step + 1);
     }
     lap(mine.times.reduce);
-    if (member.index == 0) {
-      receive_scores();
+    if (member.index == 0 && ranks_.size() > 1) {
+      grid_.send_scores(scores_, wishes_);
+      wishes_ = grid_.receive_scores(scores_);
       lap(mine.times.exchange);
     }
     close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
@@ -398,9 +312,9 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
   meet(member);
   Lap exchange;
   if (member.index == 0) {
-    send_scores(batch.step + 1);
+    grid_.send_scores(scores_, own_wishes(batch.step + 1));
     gradient_ = tree_->reduce(local, kernels_, context);
-    receive_scores();
+    wishes_ = grid_.receive_scores(scores_);
     exchange(mine.times.exchange);
     close(member, kExchangeSection);
   }
@@ -606,69 +520,6 @@ std::vector<EpochReport> Engine<T>::fit(const Dataset& data, const FitOptions& f
   return std::move(reports_);
 }
 
-// Nobody writes what this reads while a callback of member 0 runs. Weights and optimiser state are written between the
-// two barriers of a step: during on_step the others run the slots of the next step and wait at its first barrier, which
-// needs member 0; during on_epoch they wait at the end of the epoch. The rest is written by member 0 alone.
-template <class T>
-TrainingState Engine<T>::state() const {
-  TrainingState state{.epoch = epoch_, .batch = batch_, .steps = steps_ + batch_};
-  if (batch_ > 0) {
-    state.loss_sum = epoch_loss_;
-    state.samples = report_.train.samples;
-    state.correct = report_.train.correct;
-    state.rate = report_.rate;
-  }
-  if (staged() && !ranks_.leader()) return state;  // it has no more than its stage
-  state.parameters = network_.values();
-  state.first = staged() ? whole_first_ : update_.first();
-  state.second = staged() ? whole_second_ : update_.second();
-  return state;
-}
-
-template <class T>
-void Engine<T>::restore(const TrainingState& state) {
-  const auto require = [](const ParameterValues& values, std::int64_t size, const char* what) {
-    const auto* own = std::get_if<AlignedBuffer<T>>(&values);
-    if (own != nullptr && own->size() == size) return *own;
-    const std::int64_t given = std::visit([](const auto& buffer) { return buffer.size(); }, values);
-    throw Error(ExitCode::checkpoint,
-                fmt::format("the {} are {} numbers of {} bytes, {} of {} bytes are needed: the state belongs to "
-                            "another network or optimizer",
-                            what, given, own != nullptr ? sizeof(T) : 12 - sizeof(T), size, sizeof(T)));
-  };
-  if (state.epoch < 0 || state.batch < 0 || state.steps < state.batch || state.samples < 0)
-    throw Error(ExitCode::checkpoint, fmt::format("epoch {}, batch {}, step {} is no place in a training", state.epoch,
-                                                  state.batch, state.steps));
-  AlignedBuffer<T> parameters = require(state.parameters, network_.parameter_count(), "parameters");
-  const int vectors = state_vectors(options_.optimizer);
-  const auto trained = [&](int needed) { return vectors >= needed ? network_.trainable_count() : 0; };
-  AlignedBuffer<T> first = require(state.first, trained(1), "optimizer's first vector");
-  AlignedBuffer<T> second = require(state.second, trained(2), "optimizer's second vector");
-  if (staged()) {
-    std::copy_n(parameters.data() + stage_.first_trainable, stage_.trainable, values_.data());
-    std::copy_n(parameters.data() + stage_.first_statistic, stage_.count - stage_.trainable,
-                values_.data() + stage_.trainable);
-    if (vectors >= 1) std::copy_n(first.data() + stage_.first_trainable, stage_.trainable, update_.first_data());
-    if (vectors >= 2) std::copy_n(second.data() + stage_.first_trainable, stage_.trainable, update_.second_data());
-    if (ranks_.leader()) {
-      network_.values() = std::move(parameters);
-      whole_first_ = std::move(first);
-      whole_second_ = std::move(second);
-    }
-  } else {
-    network_.values() = std::move(parameters);
-    update_.set_state(std::move(first), std::move(second));
-  }
-  epoch_ = state.epoch;
-  batch_ = state.batch;
-  steps_ = state.steps - state.batch;
-  epoch_loss_ = state.loss_sum;
-  report_ = {.epoch = epoch_ + 1, .rate = state.rate};
-  report_.train = {.samples = state.samples,
-                   .loss = state.samples > 0 ? state.loss_sum / double(state.samples) : 0,
-                   .correct = state.correct};
-}
-
 template <class T>
 double Engine<T>::step(const Dataset& data, std::span<const std::int64_t> ids) {
   prepare(data);
@@ -694,74 +545,8 @@ std::vector<double> Engine<T>::gradient(const Dataset& data, std::span<const std
   update_.add_l2(options_.l2, weights(), total, 0, stage_.trainable, kernels_, seats_[0]->worker.context());
   if (!staged()) return {total, total + stage_.count};
   AlignedBuffer<T> whole(ranks_.leader() ? network_.parameter_count() : 0);
-  collect(total, whole.data(), true);
+  grid_.collect(total, whole.data(), true);
   return {whole.data(), whole.data() + whole.size()};
-}
-
-template <class T>
-void Engine<T>::prepare_scores(const Dataset& data) {
-  if (data.size() > 0) ranks_.note_phase("evaluation");
-  const auto blocks = static_cast<std::size_t>((data.size() + kScoreBlock - 1) / kScoreBlock);
-  blocks_.loss.resize(blocks);
-  blocks_.correct.resize(blocks);
-}
-
-/// This member's share of an evaluation's blocks; the number of its samples.
-template <class T>
-std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) {
-  const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
-  const std::int64_t first = replicas_->share(blocks, replicas_->rank());
-  const std::int64_t own = replicas_->share(blocks, replicas_->rank() + 1) - first;
-  std::vector<typename Pipeline<T>::Task> tasks(1, {{.data = data, .parameters = weights()}, 0});
-  std::vector<std::int64_t> ids;
-  PhaseTimes ignored;
-  std::int64_t scored = 0;
-  for (std::int64_t block = first + member.share(own, member.index);
-       block < first + member.share(own, member.index + 1); ++block) {
-    ids.resize(static_cast<std::size_t>(std::min(kScoreBlock, data.size() - block * kScoreBlock)));
-    std::iota(ids.begin(), ids.end(), block * kScoreBlock);
-    const std::int64_t columns[] = {0, static_cast<std::int64_t>(ids.size())};
-    tasks[0].chunk.ids = ids;
-    tasks[0].chunk.slots = {columns};
-    tasks[0].first_slot = static_cast<std::size_t>(block);
-    if (staged())
-      seat(member).pipeline->infer(tasks, blocks_, ignored);
-    else
-      seat(member).worker.run(tasks[0].chunk, blocks_, tasks[0].first_slot, ignored);
-    scored += static_cast<std::int64_t>(ids.size());
-  }
-  return scored;
-}
-
-template <class T>
-Scores Engine<T>::total_scores(const Dataset& data) {
-  const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
-  gather_scores(blocks_.loss.data(), blocks);
-  gather_scores(blocks_.correct.data(), blocks);
-  Scores total{.samples = data.size()};
-  if (data.size() > 0) total.loss = block_tree(blocks_.loss) / double(data.size());
-  if (data.classes() > 0)
-    total.correct = std::accumulate(blocks_.correct.begin(), blocks_.correct.end(), std::int64_t{0});
-  return total;
-}
-
-template <class T>
-Scores Engine<T>::evaluate(const Dataset& data) {
-  if (!staged()) static_cast<void>(network_.values());  // as prepare()
-  check_data(network_, options_.loss, data);
-  prepare_scores(data);
-  run_team(options_.threads, [&](const Member& member) { score_blocks(member, data); });
-  return total_scores(data);
-}
-
-template <class T>
-double Engine<T>::penalty() {
-  if (options_.l2 == 0 || (staged() && !ranks_.leader())) return 0;
-  double sum = 0;
-  for (const ParameterInfo& info : network_.parameters())
-    if (info.role == Role::weight)
-      sum += square_norm<T>(network_.data<T>() + info.offset, info.elements(), kernels_, seats_[0]->worker.context());
-  return options_.l2 / 2 * sum;
 }
 
 template class Engine<float>;

@@ -13,6 +13,7 @@
 #include "lockstep/parallel/rank_tree.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/pipeline.hpp"
+#include "lockstep/train/rank_grid.hpp"
 #include "lockstep/train/stage.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "lockstep/train/update.hpp"
@@ -92,13 +93,6 @@ class Engine final : public TrainingEngine {
     std::int64_t first, last, first_block;
   };
 
-  /// A slot's scores on their way to other ranks; the last entry of a rank carries its wishes.
-  struct SlotMail {
-    double loss;
-    std::int64_t correct;
-    StepWishes wishes;
-  };
-
   /// The sums of one batch's scores.
   struct BatchScores {
     double loss = 0;
@@ -132,15 +126,9 @@ class Engine final : public TrainingEngine {
   std::int64_t node_count() const;
   std::vector<Subtree<T>> subtrees();
   Stretch stretch_of(const Member& member) const;
-  bool staged() const { return options_.parallel.pipeline > 1; }
-  bool has_scores(int rank) const { return (rank + 1) % options_.parallel.pipeline == 0; }
-  std::span<SlotMail> mail_of(int rank);
-  void send_scores(std::int64_t steps);
-  void receive_scores();
-  template <class U>
-  void gather_scores(U* data, std::int64_t count);
+  bool staged() const { return grid_.staged(); }
+  StepWishes own_wishes(std::int64_t steps) const;
   void gather_state();
-  void collect(const T* own, T* whole, bool statistics);
   void collect_weights();
   void find_norm(T* gradient);
   T* weights() { return staged() ? values_.data() : network_.data<T>(); }
@@ -154,10 +142,10 @@ class Engine final : public TrainingEngine {
   TrainOptions options_;
   Ranks& ranks_;  // all of them
   std::vector<Stage> stages_;
-  const Stage& stage_;               // this rank's
-  std::unique_ptr<Ranks> replicas_;  // the ranks with the same stage: each has samples of its own
-  AlignedBuffer<T> values_;          // this stage's parameters; without stages they lie in the network
-  double norm_ = 0;                  // of the gradient over all stages; by member 0
+  RankGrid grid_;
+  const Stage& stage_;       // this rank's
+  AlignedBuffer<T> values_;  // this stage's parameters; without stages they lie in the network
+  double norm_ = 0;          // of the gradient over all stages; by member 0
   AlignedBuffer<T> whole_gradient_;
   AlignedBuffer<T> whole_first_, whole_second_;  // rank 0: the optimiser's state of all stages, where it was gathered
   Sequence<T> body_;
@@ -171,8 +159,7 @@ class Engine final : public TrainingEngine {
   Profile* profile_ = nullptr;          // of the present fit
   const FitOptions* fit_ = nullptr;     // the same
   std::optional<RankTree<T>> tree_;
-  std::int64_t tree_bytes_ = 0;       // that it had sent by the end of the last epoch
-  std::vector<SlotMail> score_mail_;  // by rank: its slots, and its wishes
+  std::int64_t tree_bytes_ = 0;  // that it had sent by the end of the last epoch
 
   // Shared by the team: each entry has one writer between two barriers.
   SlotScores scores_;            // of the present batch, by slot

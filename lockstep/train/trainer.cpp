@@ -72,11 +72,11 @@ void check_parallel(const ParallelOptions& p, int ranks) {
     if (!condition) throw Error(ExitCode::usage, message);
   };
   require(p.pipeline >= 1, fmt::format("parallel.pipeline = {} must be at least 1", p.pipeline));
-  require(
-      ranks % p.pipeline == 0,
-      fmt::format("parallel.pipeline = {} needs a multiple of {} ranks, and there {} {}: start it with mpirun -n {}, or "
-                  "set parallel.pipeline = 1",
-                  p.pipeline, p.pipeline, ranks == 1 ? "is" : "are", ranks, p.pipeline));
+  require(ranks % p.pipeline == 0,
+          fmt::format(
+              "parallel.pipeline = {} needs a multiple of {} ranks, and there {} {}: start it with mpirun -n {}, or "
+              "set parallel.pipeline = 1",
+              p.pipeline, p.pipeline, ranks == 1 ? "is" : "are", ranks, p.pipeline));
   require(p.pipeline == 1 || p.reduce != RankReduction::library,
           "parallel.reduce = \"mpi\" adds up over all ranks, but those of a pipeline have different weights; use tree");
 }

@@ -56,10 +56,9 @@ class Pipeline(RanksTest):
         command = self.command("openmpi", 2, "train", "a.toml", "--set", "parallel.pipeline=2", "--out", "run")
         with subprocess.Popen(command, cwd=self.folder, env=self.environment(), stderr=subprocess.PIPE,
                               stdout=subprocess.DEVNULL, text=True) as run:
-            metrics = self.folder / "run" / "metrics.jsonl"
-            while run.poll() is None and not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 20):
+            while run.poll() is None and not self.has_lines("run/metrics.jsonl", 20):
                 time.sleep(0.01)
-            run.send_signal(signal.SIGTERM)
+            os.kill(self.rank_process(run.pid, 1), signal.SIGTERM)
             _, errors = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 10, errors)
         self.train(2, 2, "--resume")

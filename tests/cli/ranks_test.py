@@ -40,6 +40,17 @@ class RanksTest(ProgramTest):
     def contents(self, run):
         return [(self.folder / run / name).read_bytes() for name in ("metrics.jsonl", "model.safetensors", "config.toml")]
 
+    def rank_process(self, launcher, rank):
+        """The process of a rank, a child of Open MPI's mpirun."""
+        children = pathlib.Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+        wanted = f"OMPI_COMM_WORLD_RANK={rank}".encode()
+        return next(int(child) for child in children
+                    if wanted in pathlib.Path(f"/proc/{child}/environ").read_bytes().split(b"\0"))
+
+    def has_lines(self, name, count):
+        path = self.folder / name
+        return path.exists() and path.read_bytes().count(b"\n") >= count
+
     def train_alone(self, text=MOONS):
         self.write("a.toml", text)
         self.assertEqual(self.run_program("train", "a.toml", "--out", "alone").code, 0)
@@ -80,7 +91,7 @@ class SameBytes(RanksTest):
             self.assertAlmostEqual(losses[0], losses[1], delta=1e-3 * losses[0])
 
     def test_where_the_time_of_each_rank_goes(self):
-        self.train_alone()
+        self.train_alone(MOONS.replace("batch = 16", "batch = 16\nslots = 8"))
         result = self.launch("openmpi", 2, "train", "a.toml", "--verbose", "--out", "run")
         self.assertIn("ms per step", result.err)
         for line in (self.folder / "run" / "timings.jsonl").read_text().splitlines():
@@ -150,17 +161,6 @@ class Ends(RanksTest):
         result = self.launch("openmpi", 3, "train", "a.toml", "--out", "run", "--resume")
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.contents("run"), alone)
-
-    def rank_process(self, launcher, rank):
-        """The process of a rank, a child of Open MPI's mpirun."""
-        children = pathlib.Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
-        wanted = f"OMPI_COMM_WORLD_RANK={rank}".encode()
-        return next(int(child) for child in children
-                    if wanted in pathlib.Path(f"/proc/{child}/environ").read_bytes().split(b"\0"))
-
-    def has_lines(self, name, count):
-        path = self.folder / name
-        return path.exists() and path.read_bytes().count(b"\n") >= count
 
 
 class Launchers(RanksTest):

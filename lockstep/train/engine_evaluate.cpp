@@ -1,0 +1,93 @@
+// Scores over a data set, by all members and ranks.
+
+#include <algorithm>
+#include <numeric>
+
+#include "lockstep/train/engine.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kScoreBlock = 64;  // samples per chunk of an evaluation; part of the order of its loss
+
+}  // namespace
+
+template <class T>
+void Engine<T>::prepare_scores(const Dataset& data) {
+  if (data.size() > 0) ranks_.note_phase("evaluation");
+  const auto blocks = static_cast<std::size_t>((data.size() + kScoreBlock - 1) / kScoreBlock);
+  blocks_.loss.resize(blocks);
+  blocks_.correct.resize(blocks);
+}
+
+/// This member's share of an evaluation's blocks; the number of its samples.
+template <class T>
+std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) {
+  const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
+  const std::int64_t first = grid_.replicas().share(blocks, grid_.replicas().rank());
+  const std::int64_t own = grid_.replicas().share(blocks, grid_.replicas().rank() + 1) - first;
+  std::vector<typename Pipeline<T>::Task> tasks(1, {{.data = data, .parameters = weights()}, 0});
+  std::vector<std::int64_t> ids;
+  PhaseTimes ignored;
+  std::int64_t scored = 0;
+  for (std::int64_t block = first + member.share(own, member.index);
+       block < first + member.share(own, member.index + 1); ++block) {
+    ids.resize(static_cast<std::size_t>(std::min(kScoreBlock, data.size() - block * kScoreBlock)));
+    std::iota(ids.begin(), ids.end(), block * kScoreBlock);
+    const std::int64_t columns[] = {0, static_cast<std::int64_t>(ids.size())};
+    tasks[0].chunk.ids = ids;
+    tasks[0].chunk.slots = {columns};
+    tasks[0].first_slot = static_cast<std::size_t>(block);
+    if (staged())
+      seat(member).pipeline->infer(tasks, blocks_, ignored);
+    else
+      seat(member).worker.run(tasks[0].chunk, blocks_, tasks[0].first_slot, ignored);
+    scored += static_cast<std::int64_t>(ids.size());
+  }
+  return scored;
+}
+
+template <class T>
+Scores Engine<T>::total_scores(const Dataset& data) {
+  const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
+  grid_.gather_scores(blocks_.loss.data(), blocks);
+  grid_.gather_scores(blocks_.correct.data(), blocks);
+  Scores total{.samples = data.size()};
+  if (data.size() > 0) total.loss = block_tree(blocks_.loss) / double(data.size());
+  if (data.classes() > 0)
+    total.correct = std::accumulate(blocks_.correct.begin(), blocks_.correct.end(), std::int64_t{0});
+  return total;
+}
+
+template <class T>
+Scores Engine<T>::evaluate(const Dataset& data) {
+  if (!staged()) static_cast<void>(network_.values());  // as prepare()
+  check_data(network_, options_.loss, data);
+  prepare_scores(data);
+  run_team(options_.threads, [&](const Member& member) { score_blocks(member, data); });
+  return total_scores(data);
+}
+
+template <class T>
+double Engine<T>::penalty() {
+  if (options_.l2 == 0 || (staged() && !ranks_.leader())) return 0;
+  double sum = 0;
+  for (const ParameterInfo& info : network_.parameters())
+    if (info.role == Role::weight)
+      sum += square_norm<T>(network_.data<T>() + info.offset, info.elements(), kernels_, seats_[0]->worker.context());
+  return options_.l2 / 2 * sum;
+}
+
+template void Engine<float>::prepare_scores(const Dataset&);
+template void Engine<double>::prepare_scores(const Dataset&);
+template std::int64_t Engine<float>::score_blocks(const Member&, const Dataset&);
+template std::int64_t Engine<double>::score_blocks(const Member&, const Dataset&);
+template Scores Engine<float>::total_scores(const Dataset&);
+template Scores Engine<double>::total_scores(const Dataset&);
+template Scores Engine<float>::evaluate(const Dataset&);
+template Scores Engine<double>::evaluate(const Dataset&);
+template double Engine<float>::penalty();
+template double Engine<double>::penalty();
+
+}  // namespace lockstep

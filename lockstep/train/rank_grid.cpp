@@ -1,0 +1,111 @@
+#include "lockstep/train/rank_grid.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+
+namespace {
+
+// Channels of the transport: 0 is for all ranks.
+constexpr int kReplicas = 1, kFirstThread = 2;
+
+}  // namespace
+
+RankGrid::RankGrid(Ranks& all, const std::vector<Stage>& stages) : all_(all), stages_(stages) {
+  std::vector<int> replicas;
+  for (int rank = all.rank() % this->stages(); rank < all.size(); rank += this->stages()) replicas.push_back(rank);
+  replicas_ = std::make_unique<Ranks>(all, std::move(replicas), kReplicas);
+}
+
+std::unique_ptr<Ranks> RankGrid::pipeline_of_thread(int thread) {
+  std::vector<int> ranks;
+  for (int stage = 0; stage < stages(); ++stage) ranks.push_back(all_.rank() / stages() * stages() + stage);
+  return std::make_unique<Ranks>(all_, std::move(ranks), kFirstThread + thread);
+}
+
+/// Of `slots` in all: those of its replica, if it has the last stage, and one more.
+std::span<RankGrid::SlotMail> RankGrid::mail_of(int rank, std::int64_t slots) {
+  const int replica = rank / stages();
+  const std::int64_t first = replicas_->share(slots, replica), last = replicas_->share(slots, replica + 1);
+  const std::int64_t own = has_scores(rank) ? last - first : 0;
+  return std::span(mail_).subspan(static_cast<std::size_t>(first + rank), static_cast<std::size_t>(own + 1));
+}
+
+void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
+  const auto slots = static_cast<std::int64_t>(scores.loss.size());
+  mail_.resize(static_cast<std::size_t>(slots + all_.size()));
+  const std::span<SlotMail> own = mail_of(all_.rank(), slots);
+  const auto first = static_cast<std::size_t>(replicas_->share(slots, replicas_->rank()));
+  for (std::size_t i = 0; i + 1 < own.size(); ++i) own[i] = {scores.loss[first + i], scores.correct[first + i], {}};
+  own.back() = {0, 0, wishes};
+  for (int peer = 0; peer < all_.size(); ++peer) {
+    if (peer == all_.rank()) continue;
+    all_.send(peer, std::as_bytes(own));
+    all_.receive(peer, std::as_writable_bytes(mail_of(peer, slots)));
+  }
+}
+
+StepWishes RankGrid::receive_scores(SlotScores& scores) {
+  all_.wait("scores");
+  const auto slots = static_cast<std::int64_t>(scores.loss.size());
+  StepWishes wishes;
+  for (int rank = 0; rank < all_.size(); ++rank) {
+    const std::span<const SlotMail> mail = mail_of(rank, slots);
+    const auto first = static_cast<std::size_t>(replicas_->share(slots, rank / stages()));
+    for (std::size_t i = 0; i + 1 < mail.size(); ++i) {
+      scores.loss[first + i] = mail[i].loss;
+      scores.correct[first + i] = mail[i].correct;
+    }
+    const StepWishes& theirs = mail.back().wishes;
+    wishes = {wishes.stop || theirs.stop, wishes.state || theirs.state};
+  }
+  return wishes;
+}
+
+template <class U>
+void RankGrid::gather_scores(U* data, std::int64_t count) {
+  const auto part = [&](int replica) {
+    const std::int64_t first = replicas_->share(count, replica);
+    return writable_bytes_of(data + first, replicas_->share(count, replica + 1) - first);
+  };
+  for (int peer = 0; peer < all_.size(); ++peer) {
+    if (peer == all_.rank()) continue;
+    if (has_scores(all_.rank())) all_.send(peer, part(replicas_->rank()));
+    if (has_scores(peer)) all_.receive(peer, part(peer / stages()));
+  }
+  all_.wait("evaluation");
+}
+
+template <class T>
+void RankGrid::collect(const T* own, T* whole, bool statistics) {
+  const auto each_half = [&](const Stage& stage, const auto& move) {
+    move(0, stage.first_trainable, stage.trainable);
+    if (statistics) move(stage.trainable, stage.first_statistic, stage.count - stage.trainable);
+  };
+  if (all_.leader()) {
+    for (int rank = 1; rank < stages(); ++rank)
+      each_half(stages_[static_cast<std::size_t>(rank)], [&](std::int64_t, std::int64_t to, std::int64_t count) {
+        all_.receive(rank, writable_bytes_of(whole + to, count));
+      });
+    each_half(stage(), [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+      std::copy_n(own + from, count, whole + to);
+    });
+  } else if (all_.rank() < stages()) {
+    each_half(stage(),
+              [&](std::int64_t from, std::int64_t, std::int64_t count) { all_.send(0, bytes_of(own + from, count)); });
+  }
+  all_.wait("collecting");
+}
+
+void RankGrid::broadcast(double& number, const char* phase) {
+  for (int peer = 1; all_.leader() && peer < all_.size(); ++peer) all_.send(peer, bytes_of(&number, 1));
+  if (!all_.leader()) all_.receive(0, writable_bytes_of(&number, 1));
+  all_.wait(phase);
+}
+
+template void RankGrid::gather_scores(double*, std::int64_t);
+template void RankGrid::gather_scores(std::int64_t*, std::int64_t);
+template void RankGrid::collect(const float*, float*, bool);
+template void RankGrid::collect(const double*, double*, bool);
+
+}  // namespace lockstep
