@@ -107,11 +107,12 @@ class LayerCases {
   static std::string shape(const LayerPlan& plan) { return fmt::format("{} -> {}", plan.in.str(), plan.out.str()); }
 
   template <class Args, class Make>
-  void add(std::string kernel, std::string text, Cost cost, Kernel<Args> KernelTable<T>::*slot, Make arguments) {
+  void add(const std::string& kernel, const std::string& text, Cost cost, Kernel<Args> KernelTable<T>::*slot,
+           Make arguments) {
     const auto make = [slot, arguments, chunk = chunk_] {
       return std::unique_ptr<BenchProblem>(std::make_unique<KernelProblem<T, Args>>(slot, arguments));
     };
-    cases_.push_back({.kernel = std::move(kernel), .shape = std::move(text), .cost = cost, .make = make});
+    cases_.push_back({.kernel = kernel, .shape = text, .cost = cost, .make = make});
   }
 
   void add(const Linear&, const LayerPlan& plan) {

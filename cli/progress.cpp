@@ -42,7 +42,7 @@ void Progress::step(const StepReport& report) {
   const std::string drawn = room < 5 ? "" : bar(share, std::min(room, kLongestBar));
   const std::string_view on = console_->coloured() ? "\x1b[32m" : "", off = console_->coloured() ? "\x1b[0m" : "";
   console_->draw(
-      fmt::format("{}{}{}  {}", on, drawn, off, text).substr(0, static_cast<std::size_t>(console_->width() + 8)));
+      fmt::format("{}{}{}  {}", on, drawn, off, text).substr(0, static_cast<std::size_t>(console_->width()) + 8));
 }
 
 void Progress::epoch(const EpochReport& report) {

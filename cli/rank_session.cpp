@@ -71,7 +71,7 @@ void prepare_together(Ranks& ranks, const std::function<void()>& preparation) {
 
 std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSplits& data) {
   const std::vector<std::byte> program = read_file("/proc/self/exe", kMaxProgramBytes, ExitCode::resources);
-  const std::string digest = data_digest(data);
+  std::string digest = data_digest(data);
   const std::pair<const char*, std::string> facts[] = {{"program", sha256_hex(program)},
                                                        {"configuration", text_hash(resolved_toml(config))},
                                                        {"data", digest},

@@ -80,7 +80,7 @@ void read_size_vector(const TableReader& table, ModelConfig& model) {
     table.fail("sizes", fmt::format("begins with {}, but model.input {} has {} elements", sizes[0], model.input.str(),
                                     model.input.elements()));
   for (std::size_t i = 1; i < sizes.size(); ++i) {
-    model.layers.push_back(Linear{.out = sizes[i]});
+    model.layers.emplace_back(Linear{.out = sizes[i]});
     const auto& after = i + 1 < sizes.size() ? activation : output;
     if (after) model.layers.push_back(*after);
   }

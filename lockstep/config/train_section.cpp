@@ -16,7 +16,7 @@ constexpr double kDefaultMomentum = 0.9;
 OptimizerSpec read_sgd(const Value& value, const std::string& path, const std::string& name) {
   const bool with_momentum = name != "sgd";
   std::vector<std::string> known = {"name", "lr"};
-  if (with_momentum) known.push_back("momentum");
+  if (with_momentum) known.emplace_back("momentum");
   // A user who knows another framework may write sgd with momentum: say what it is called here.
   if (!with_momentum && value.find("momentum") != nullptr)
     fail_at(*value.find("momentum"), path + ".momentum", "\"sgd\" has none; write name = \"momentum\" or \"nesterov\"");
@@ -32,7 +32,7 @@ template <class Spec>
 OptimizerSpec read_adam(const Value& value, const std::string& path) {
   constexpr bool kDecays = std::is_same_v<Spec, AdamW>;
   std::vector<std::string> known = {"name", "lr", "beta1", "beta2", "eps"};
-  if (kDecays) known.push_back("weight_decay");
+  if (kDecays) known.emplace_back("weight_decay");
   const TableReader table(value, path, known);
   Spec spec;
   table.read("lr", spec.lr, kPositive);
@@ -65,7 +65,7 @@ Schedule read_schedule(const Value& value) {
   schedule.kind = static_cast<ScheduleKind>(choice.index);
   std::vector<std::string> known = {"name", "warmup_steps"};
   if (schedule.kind == ScheduleKind::step) known.insert(known.end(), {"every", "factor"});
-  if (schedule.kind == ScheduleKind::cosine) known.push_back("final");
+  if (schedule.kind == ScheduleKind::cosine) known.emplace_back("final");
   const TableReader table(choice.table, path, known);
   table.read("warmup_steps", schedule.warmup_steps, {0, 1'000'000'000});
   if (schedule.kind == ScheduleKind::step) {

@@ -61,7 +61,7 @@ std::string processor_name(const std::string& cpuinfo) {
   std::istringstream lines(cpuinfo);
   for (std::string line; std::getline(lines, line);)
     for (const std::string_view key : {"model name", "Model", "CPU part", "cpu"})
-      if (const std::string value = value_of(line, key); !value.empty()) return value;
+      if (std::string value = value_of(line, key); !value.empty()) return value;
   return "unknown";
 }
 

@@ -108,7 +108,7 @@ class Exporter {
 
   /// Over all features of a sample, whatever its shape.
   std::string nodes(const Softmax&, const LayerPlan& plan, const std::string& x) {
-    const std::string y = graph_.node("Softmax", {flattened(plan, x)}, plan.path, {{"axis", std::int64_t{1}}});
+    std::string y = graph_.node("Softmax", {flattened(plan, x)}, plan.path, {{"axis", std::int64_t{1}}});
     if (plan.in.rank() == 1) return y;
     std::vector<std::int64_t> shape{-1};
     std::ranges::copy(plan.in.extents(), std::back_inserter(shape));

@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-enum WireType { kVarint = 0, kLengthDelimited = 2, kFixed32 = 5 };
+constexpr int kVarint = 0, kLengthDelimited = 2, kFixed32 = 5;  // types of fields
 
 }  // namespace
 

@@ -22,7 +22,7 @@ TEST(AlignedBuffer, StartsOnACacheLineAndHoldsZeros) {
 TEST(AlignedBuffer, EmptyHoldsNothing) {
   const AlignedBuffer<double> none;
   const AlignedBuffer<double> zero(0);
-  const AlignedBuffer<double> copy(zero);
+  const AlignedBuffer<double> copy(zero);  // NOLINT(performance-unnecessary-copy-initialization): it is the test
   EXPECT_EQ(none.size(), 0);
   EXPECT_EQ(zero.data(), nullptr);
   EXPECT_TRUE(copy.span().empty());

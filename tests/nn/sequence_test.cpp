@@ -20,8 +20,8 @@ class GradientRun {
   explicit GradientRun(Network& network)
       : network_(network),
         sequence_(network.plans()),
-        x(network.input().elements(), cut_.samples(), 1),
-        dy(network.output().elements(), cut_.samples(), 2),
+        x_(network.input().elements(), cut_.samples(), 1),
+        dy_(network.output().elements(), cut_.samples(), 2),
         memory_(sequence_.make_memory(cut_.samples(), cut_.slots().count())),
         gradients_(std::size_t(network.parameter_count()), kNan<double>) {
     double* const values = network.data<double>();  // the biases too
@@ -33,17 +33,17 @@ class GradientRun {
     const ConstMatrix<double> y = sequence_.forward(pass(), padded_input(), memory_);
     double sum = 0;
     for (std::int64_t r = 0; r < y.rows; ++r)
-      for (std::int64_t s = 0; s < y.cols; ++s) sum += dy(r, s) * y(r, s);
+      for (std::int64_t s = 0; s < y.cols; ++s) sum += dy_(r, s) * y(r, s);
     return sum;
   }
 
   /// The largest error of the gradient by any parameter and by any input.
   double worst_error() {
     objective();
-    AlignedBuffer<double> given = padded_copy(dy), dx(x.rows() * padded(x.cols()));
+    AlignedBuffer<double> given = padded_copy(dy_), dx(x_.rows() * padded(x_.cols()));
     std::fill_n(dx.data(), dx.size(), kNan<double>);
-    const Matrix<double> dx_view = view(dx, x.rows());
-    sequence_.backward(pass(), padded_input(), memory_, view(given, dy.rows()), dx_view);
+    const Matrix<double> dx_view = view(dx, x_.rows());
+    sequence_.backward(pass(), padded_input(), memory_, view(given, dy_.rows()), dx_view);
     const std::vector<double> expected = gradients_;
     double worst = 0;
     const auto check = [&](double& variable, double gradient) {
@@ -54,7 +54,7 @@ class GradientRun {
     };
     for (std::int64_t i = 0; i < network_.trainable_count(); ++i)
       check(network_.data<double>()[i], expected[std::size_t(i)]);
-    for (std::int64_t r = 0; r < x.rows(); ++r) check(x(r, r % x.cols()), dx_view(r, r % x.cols()));
+    for (std::int64_t r = 0; r < x_.rows(); ++r) check(x_(r, r % x_.cols()), dx_view(r, r % x_.cols()));
     return worst;
   }
 
@@ -78,17 +78,17 @@ class GradientRun {
     return buffer;
   }
   Matrix<double> view(AlignedBuffer<double>& buffer, std::int64_t rows) const {
-    return {buffer.data(), rows, x.cols(), padded(x.cols())};
+    return {buffer.data(), rows, x_.cols(), padded(x_.cols())};
   }
   ConstMatrix<double> padded_input() {
-    input_ = padded_copy(x);
-    return view(input_, x.rows());
+    input_ = padded_copy(x_);
+    return view(input_, x_.rows());
   }
 
   Network& network_;
   Sequence<double> sequence_;
   const Cut cut_{2, 0, 3, 2};
-  TestMatrix<double> x, dy;
+  TestMatrix<double> x_, dy_;
   const std::vector<std::int64_t> ids_ = {4, 8, 15, 16, 23, 42, 7};
   const KernelTable<double> kernels_ = make_naive_table<double>();
   KernelContext context_;

@@ -184,7 +184,7 @@ void Plan::add(const PrimitiveDesc& desc, std::initializer_list<Argument> argume
 void Plan::run(dnnl_stream_t stream, KernelContext& context, std::initializer_list<const float*> operands) {
   auto place = operands_.begin();
   for (const float* operand : operands) {
-    const dnnl_memory_t memory = *place++;
+    dnnl_memory_t memory = *place++;
     if (memory != nullptr) check(library().memory_set_data_handle(memory, const_cast<float*>(operand)), "an operand");
   }
   std::byte* const base = context.scratch<std::byte>(bytes_);

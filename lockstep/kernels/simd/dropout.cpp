@@ -64,7 +64,7 @@ template <class T>
 LOCKSTEP_INLINE void philox(Counters<T>& counters, const RoundKeys& keys) {
   const Wide factor0 = wide(0xD2511F53U), factor1 = wide(0xCD9E8D57U);
 #pragma GCC unroll 10
-  for (int round = 0; round < kRounds; ++round)
+  for (int round = 0; round < kRounds; ++round)  // NOLINT(modernize-loop-convert): unrolled by its counter
 #pragma GCC unroll 2
     for (int h = 0; h < kHalves<T>; ++h) {
       Wide(&word)[4] = counters.word[h];
