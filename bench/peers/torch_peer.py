@@ -126,4 +126,5 @@ def main():
         print(json.dumps(commands[command](*map(int, arguments))), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
