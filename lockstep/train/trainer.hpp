@@ -31,7 +31,8 @@ inline constexpr int kNumericsVersion = 1;
 enum class Reduction { mean, sum };  // of the samples' gradients over a batch
 
 /// How ranks share the work. ranks = data x pipeline: rank r has stage r % pipeline of the network, and the same
-/// samples as the other ranks of its pipeline.
+/// samples as the other ranks of its pipeline. A stage begins with the network's weights of the moment the trainer is
+/// made; after each epoch, and where state() is complete, rank 0 alone has those of all stages in its network.
 struct ParallelOptions {
   RankReduction reduce = RankReduction::tree;  // over the ranks that have the same stage; library: bits of its own
   int pipeline = 1;                            // stages
