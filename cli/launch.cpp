@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kLook{50}, kLookForLeftovers{100};
 // How long a run may take to save after a signal.
 constexpr std::chrono::seconds kSaving{30};
 // How long mpirun may live when all its ranks of this machine are gone: with a link down it would do so for ever.
@@ -70,11 +71,10 @@ class Supervisor {
                        one_line(fmt::format("{}", fmt::join(start.words, " ")))));
       const Outcome outcome = supervise(start_process(start.words, start.environment));
       // Ranks that are still there outlived mpirun, or are killed with it: nobody else tidies up after them.
-      std::vector<std::filesystem::path> leftovers;
-      for (const pid_t rank : ranks_below())
-        for (const auto& path : mpi_leftovers(rank, true)) leftovers.push_back(path);
+      look_for_leftovers();
       if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");
-      remove_leftovers(leftovers);
+      remove_leftovers(leftovers_);
+      leftovers_.clear();
       finish(outcome);
       if (restart == arguments_.max_restarts)
         throw Error(ExitCode::peer_lost,
@@ -110,6 +110,12 @@ class Supervisor {
     if (!is_loss(outcome)) throw SilentEnd{outcome.code};
   }
 
+  /// Files that the ranks would leave behind if they were killed now: a rank that is gone cannot be asked any more.
+  void look_for_leftovers() {
+    for (const pid_t rank : ranks_below()) leftovers_.merge(mpi_leftovers(rank, true));
+    looked_ = Clock::now();
+  }
+
   /// Until mpirun has ended, or must be ended.
   Outcome supervise(pid_t mpirun) {
     bool had_ranks = false;
@@ -120,6 +126,7 @@ class Supervisor {
       if (!ranks_below().empty()) {
         had_ranks = true;
         seen = now;
+        if (now - looked_ > kLookForLeftovers) look_for_leftovers();
       } else if (had_ranks && now - seen > kWithoutRanks) {
         return {.killed = true};
       }
@@ -181,6 +188,8 @@ class Supervisor {
   const std::string mark_;
   std::vector<Host> hosts_{};  // that are thought to answer
   std::optional<Clock::time_point> stopping_{};
+  std::set<std::filesystem::path> leftovers_{};  // of the ranks of the present start
+  Clock::time_point looked_{};                   // for them
 };
 
 void check_command(const std::vector<std::string>& command) {

@@ -4,15 +4,15 @@
 #include <sys/types.h>
 
 #include <filesystem>
-#include <vector>
+#include <set>
 
 namespace lockstep {
 
 /// What the MPI library of a process keeps on this host under a name: the shared memory of its job, as far as it knows,
 /// and, where the launcher is not there to remove it, the folder of Open MPI's session.
-std::vector<std::filesystem::path> mpi_leftovers(pid_t process, bool launcher_gone);
+std::set<std::filesystem::path> mpi_leftovers(pid_t process, bool launcher_gone);
 
 /// Removes them, for an end without MPI_Finalize.
-void remove_leftovers(const std::vector<std::filesystem::path>& leftovers);
+void remove_leftovers(const std::set<std::filesystem::path>& leftovers);
 
 }  // namespace lockstep
