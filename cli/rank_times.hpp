@@ -10,17 +10,6 @@
 
 namespace lockstep::cli {
 
-/// The phases of a step, in the order in which they are shown.
-struct Phase {
-  const char* name;
-  double PhaseTimes::*seconds;
-};
-inline constexpr Phase kPhases[] = {{"load", &PhaseTimes::load},           {"forward", &PhaseTimes::forward},
-                                    {"loss", &PhaseTimes::loss},           {"backward", &PhaseTimes::backward},
-                                    {"bubble", &PhaseTimes::bubble},       {"reduce", &PhaseTimes::reduce},
-                                    {"exchange", &PhaseTimes::exchange},   {"update", &PhaseTimes::update},
-                                    {"broadcast", &PhaseTimes::broadcast}, {"wait", &PhaseTimes::wait}};
-
 /// A rank whose own work takes clearly longer than that of the others.
 struct Straggler {
   int rank = 0;

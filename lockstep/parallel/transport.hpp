@@ -48,7 +48,7 @@ class Transport {
 std::unique_ptr<Transport> make_self_transport();
 
 /// Some of the ranks of `all`, this one among them, as the ranks 0, 1, ... of a transport of their own: its channel 0
-/// is the given one of `all`. `all` must outlive it.
+/// is the given one of `all`. A library's sum is still over all of `all`. `all` must outlive it.
 std::unique_ptr<Transport> make_group_transport(Transport& all, std::vector<int> ranks, int channel);
 
 }  // namespace lockstep

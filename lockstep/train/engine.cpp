@@ -24,10 +24,7 @@ constexpr std::int64_t kChunkBytes = 512 * 1024;
 constexpr std::int64_t kKeptBytes = 64 * 1024 * 1024;
 
 void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
-  for (double PhaseTimes::*phase :
-       {&PhaseTimes::load, &PhaseTimes::forward, &PhaseTimes::loss, &PhaseTimes::backward, &PhaseTimes::bubble,
-        &PhaseTimes::reduce, &PhaseTimes::exchange, &PhaseTimes::update, &PhaseTimes::broadcast, &PhaseTimes::wait})
-    sum.*phase += share * (part.*phase);
+  for (const Phase& phase : kPhases) sum.*phase.seconds += share * (part.*phase.seconds);
   sum.sent_bytes += part.sent_bytes;
 }
 
@@ -89,9 +86,7 @@ void Engine<T>::prepare(const Dataset& data) {
   check_data(network_, options_.loss, data);
   const std::int64_t batch = options_.batch > 0 ? options_.batch : data.size();
   slots_ = options_.slots > 0 ? options_.slots : auto_slots(batch);
-  // A pipeline lives on many chunks.
-  slots_per_chunk_ =
-      staged() ? 1 : slots_per_chunk(batch, slots_, {body_.activation_elements(), stage_.count, sizeof(T)});
+  slots_per_chunk_ = slots_per_chunk(batch, slots_, {body_.activation_elements(), stage_.count, sizeof(T)});
   scores_.loss.resize(static_cast<std::size_t>(slots_));
   scores_.correct.resize(static_cast<std::size_t>(slots_));
   squares_.resize(static_cast<std::size_t>((stage_.trainable + kSquareBlock - 1) / kSquareBlock));
@@ -297,12 +292,13 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
       wishes_ = own_wishes(batch.step + 1);
     }
     lap(mine.times.reduce);
-    if (member.index == 0 && ranks_.size() > 1) {
+    close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
+    if (member.index == 0 && ranks_.size() > 1) {  // the other stages' scores
       grid_.send_scores(scores_, wishes_);
       wishes_ = grid_.receive_scores(scores_);
       lap(mine.times.exchange);
+      close(member, kExchangeSection);
     }
-    close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
     return gradient;
   }
   const std::int64_t first = member.share(all, member.index), last = member.share(all, member.index + 1);
@@ -340,8 +336,9 @@ void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
   }
   update_.add_l2(options_.l2, parameters, gradient, first, last, kernels_, context);
   if (options_.clip_norm > 0) {
-    kernels_.square_sums({.count = last - first, .x = gradient + first, .partial = squares_.data() + first_block},
-                         context);
+    if (!staged())
+      kernels_.square_sums({.count = last - first, .x = gradient + first, .partial = squares_.data() + first_block},
+                           context);
     close(member, kUpdateSection);
     meet(member);
     if (ranks_.size() > 1) {

@@ -152,7 +152,7 @@ class Engine final : public TrainingEngine {
   KernelTable<T> kernels_;
   Update<T> update_;
   std::vector<std::unique_ptr<Seat>> seats_;
-  std::int64_t slots_ = 0, slots_per_chunk_ = 1;
+  std::int64_t slots_ = 0, slots_per_chunk_ = 1;  // in a pipeline a chunk is one slot
   bool keeps_inputs_ = false;
   std::int64_t epoch_ = 0, steps_ = 0;  // epochs done, and the steps in them
   std::int64_t batch_ = 0;              // batches done of the present epoch; report_ and epoch_loss_ are their sums

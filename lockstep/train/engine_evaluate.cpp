@@ -27,7 +27,7 @@ std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) 
   const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
   const std::int64_t first = grid_.replicas().share(blocks, grid_.replicas().rank());
   const std::int64_t own = grid_.replicas().share(blocks, grid_.replicas().rank() + 1) - first;
-  std::vector<typename Pipeline<T>::Task> tasks(1, {{.data = data, .parameters = weights()}, 0});
+  typename Pipeline<T>::Task task{{.data = data, .parameters = weights()}, 0};
   std::vector<std::int64_t> ids;
   PhaseTimes ignored;
   std::int64_t scored = 0;
@@ -36,13 +36,13 @@ std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) 
     ids.resize(static_cast<std::size_t>(std::min(kScoreBlock, data.size() - block * kScoreBlock)));
     std::iota(ids.begin(), ids.end(), block * kScoreBlock);
     const std::int64_t columns[] = {0, static_cast<std::int64_t>(ids.size())};
-    tasks[0].chunk.ids = ids;
-    tasks[0].chunk.slots = {columns};
-    tasks[0].first_slot = static_cast<std::size_t>(block);
+    task.chunk.ids = ids;
+    task.chunk.slots = {columns};
+    task.first_slot = static_cast<std::size_t>(block);
     if (staged())
-      seat(member).pipeline->infer(tasks, blocks_, ignored);
+      seat(member).pipeline->infer(task, blocks_, ignored);
     else
-      seat(member).worker.run(tasks[0].chunk, blocks_, tasks[0].first_slot, ignored);
+      seat(member).worker.run(task.chunk, blocks_, task.first_slot, ignored);
     scored += static_cast<std::int64_t>(ids.size());
   }
   return scored;

@@ -52,9 +52,7 @@ void Pipeline<T>::forward(Task& task, Flight<T>& flight, SlotScores& scores, Pha
 template <class T>
 void Pipeline<T>::backward(Task& task, Flight<T>& flight, PhaseTimes& times) {
   const auto samples = static_cast<std::int64_t>(task.chunk.ids.size());
-  if (!last()) {
-    flight.dy = receive(stages_.rank() + 1, flight.gradient.data(), worker_.outputs(), samples);
-  }
+  if (!last()) flight.dy = receive(stages_.rank() + 1, flight.gradient.data(), worker_.outputs(), samples);
   wait(task, times);
   Matrix<T> dx;
   if (!first()) {
@@ -91,9 +89,9 @@ void Pipeline<T>::train(std::vector<Task>& tasks, SlotScores& scores, PhaseTimes
 }
 
 template <class T>
-void Pipeline<T>::infer(std::vector<Task>& tasks, SlotScores& scores, PhaseTimes& times) {
+void Pipeline<T>::infer(Task& task, SlotScores& scores, PhaseTimes& times) {
   if (flights_.empty()) flights_.push_back(std::make_unique<Flight<T>>());
-  for (Task& task : tasks) forward(task, *flights_.front(), scores, times);
+  forward(task, *flights_.front(), scores, times);
   stages_.wait("pipeline");
 }
 

@@ -30,7 +30,7 @@ class Pipeline {
   void train(std::vector<Task>& tasks, SlotScores& scores, PhaseTimes& times,
              const std::function<void(std::size_t, AlignedBuffer<T>&)>& done);
   /// Forward only.
-  void infer(std::vector<Task>& tasks, SlotScores& scores, PhaseTimes& times);
+  void infer(Task& task, SlotScores& scores, PhaseTimes& times);
 
  private:
   bool first() const { return stages_.rank() == 0; }

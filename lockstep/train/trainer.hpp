@@ -78,6 +78,17 @@ struct PhaseTimes {
   double busy() const { return load + forward + loss + backward + reduce + update; }
 };
 
+/// The phases of a step, in the order in which they are shown.
+struct Phase {
+  const char* name;
+  double PhaseTimes::*seconds;
+};
+inline constexpr Phase kPhases[] = {{"load", &PhaseTimes::load},           {"forward", &PhaseTimes::forward},
+                                    {"loss", &PhaseTimes::loss},           {"backward", &PhaseTimes::backward},
+                                    {"bubble", &PhaseTimes::bubble},       {"reduce", &PhaseTimes::reduce},
+                                    {"exchange", &PhaseTimes::exchange},   {"update", &PhaseTimes::update},
+                                    {"broadcast", &PhaseTimes::broadcast}, {"wait", &PhaseTimes::wait}};
+
 struct EpochReport {
   std::int64_t epoch = 0;  // from 1
   std::int64_t steps = 0;  // since the beginning of training

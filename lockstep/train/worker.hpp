@@ -24,7 +24,7 @@ template <class T>
 struct Flight {
   std::int64_t samples = 0, slots = 0;  // what the memory is for
   SequenceMemory<T> memory;
-  AlignedBuffer<T> input, gradient;  // room for x; for dy, and in a pipeline for what goes to the stage before
+  AlignedBuffer<T> input, gradient;  // room for x and dy
   ConstMatrix<T> x, y;
   Matrix<T> dy;
 };
