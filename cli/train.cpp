@@ -265,8 +265,8 @@ class TrainRun {
       for (const std::string& line : rank_time_lines(report.rank_times, report.steps - steps_before_))
         console_.note(line);
     steps_before_ = report.steps;
-    // Stages of a pipeline have different work.
-    const bool comparable = config_.train.parallel.pipeline == 1 && !straggler_named_;
+    // Parts of a network have different work.
+    const bool comparable = config_.train.parallel.pipeline * config_.train.parallel.tensor == 1 && !straggler_named_;
     const auto straggler = comparable ? find_straggler(report.rank_times) : std::nullopt;
     if (!straggler) return;
     straggler_named_ = true;

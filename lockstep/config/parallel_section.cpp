@@ -7,12 +7,12 @@ namespace {
 
 const std::vector<std::string> kRankReductions = {"tree", "gather", "mpi"};
 const std::vector<std::string> kPipelineSchedules = {"1f1b", "gpipe"};
-constexpr std::int64_t kMaxStages = 1024;
+constexpr std::int64_t kMaxParts = 1024;
 
 }  // namespace
 
 const std::vector<std::string>& parallel_keys() {
-  static const std::vector<std::string> keys = {"reduce", "pipeline", "schedule"};
+  static const std::vector<std::string> keys = {"reduce", "tensor", "pipeline", "schedule"};
   return keys;
 }
 
@@ -21,9 +21,13 @@ ParallelOptions read_parallel(const Value& section) {
   ParallelOptions parallel;
   if (const auto reduction = table.choice("reduce", kRankReductions))
     parallel.reduce = static_cast<RankReduction>(*reduction);
-  std::int64_t stages = parallel.pipeline;
-  table.read("pipeline", stages, {1, kMaxStages});
-  parallel.pipeline = static_cast<int>(stages);
+  const auto parts = [&](const char* key, int& count) {
+    std::int64_t read = count;
+    table.read(key, read, {1, kMaxParts});
+    count = static_cast<int>(read);
+  };
+  parts("tensor", parallel.tensor);
+  parts("pipeline", parallel.pipeline);
   if (const auto schedule = table.choice("schedule", kPipelineSchedules))
     parallel.schedule = static_cast<PipelineSchedule>(*schedule);
   return parallel;

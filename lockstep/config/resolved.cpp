@@ -180,6 +180,7 @@ void write_checkpoint(const CheckpointConfig& checkpoint, Writer& out) {
 void write_parallel(const ParallelOptions& parallel, Writer& out) {
   out.section("parallel");
   out.put("reduce", name_of(parallel.reduce));
+  out.put("tensor", std::int64_t{parallel.tensor});
   out.put("pipeline", std::int64_t{parallel.pipeline});
   out.put("schedule", name_of(parallel.schedule));
 }

@@ -11,10 +11,13 @@
 
 namespace lockstep {
 
+inline constexpr std::int64_t kDropoutRows = 4;  // that one block of random words serves
+
 template <class T>
 struct DropoutApply {
   RandomKey key;                             // its sample field is replaced by each column's id
   std::span<const std::int64_t> sample_ids;  // one per column
+  std::int64_t first_row = 0;                // the element of a sample that row 0 is: a multiple of kDropoutRows
   double p;
   ConstMatrix<T> x;
   Matrix<T> y;

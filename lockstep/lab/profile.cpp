@@ -13,8 +13,8 @@ std::vector<std::size_t> reading_order(const Profile& profile) {
   for (std::size_t s = kFixedSections; s < count; s += 2) order.push_back(s);
   order.push_back(kLossSection);
   for (std::size_t s = count; s > kFixedSections; s -= 2) order.push_back(s - 1);
-  for (const std::size_t s : {kBubbleSection, kReduceSection, kExchangeSection, kUpdateSection, kWaitSection,
-                              kValidationSection, kShuffleSection, kReportSection})
+  for (const std::size_t s : {kGatherSection, kBubbleSection, kReduceSection, kExchangeSection, kUpdateSection,
+                              kWaitSection, kValidationSection, kShuffleSection, kReportSection})
     order.push_back(s);
   return order;
 }
@@ -26,7 +26,7 @@ double mean_seconds(const Profile& profile, std::size_t section) {
 /// Work that the same training does on any number of threads.
 bool is_shared_work(std::size_t section) {
   return section != kWaitSection && section != kShuffleSection && section != kReportSection &&
-         section != kExchangeSection && section != kBubbleSection;
+         section != kExchangeSection && section != kBubbleSection && section != kGatherSection;
 }
 
 bool is_part_of_step(std::size_t section) { return section != kValidationSection && is_shared_work(section); }

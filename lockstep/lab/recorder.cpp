@@ -8,7 +8,7 @@ namespace lockstep {
 std::vector<SectionName> section_names(const std::vector<std::string>& layers) {
   std::vector<SectionName> names;
   for (const char* name :
-       {"load", "loss", "reduce", "update", "wait", "validation", "shuffle", "report", "exchange", "bubble"})
+       {"load", "loss", "reduce", "update", "wait", "validation", "shuffle", "report", "exchange", "bubble", "gather"})
     names.push_back({name, name});
   for (const std::string& layer : layers) {
     names.push_back({layer, "forward"});

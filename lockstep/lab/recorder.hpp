@@ -23,7 +23,8 @@ inline constexpr std::int32_t kShuffleSection = 6;     // the order of an epoch
 inline constexpr std::int32_t kReportSection = 7;      // callbacks, hashes, files; by thread 0
 inline constexpr std::int32_t kExchangeSection = 8;    // sums and weights between ranks; by thread 0
 inline constexpr std::int32_t kBubbleSection = 9;      // a stage of a pipeline waits for its neighbours
-inline constexpr std::int32_t kFixedSections = 10;
+inline constexpr std::int32_t kGatherSection = 10;     // the parts of an activation between ranks that split layers
+inline constexpr std::int32_t kFixedSections = 11;
 
 /// `layer` is the layer's position in the walk over all layers (LayerPlan::id).
 constexpr std::int32_t forward_section(std::uint32_t layer) {

@@ -48,12 +48,19 @@ class ActivationLayer : public Layer<T> {
   void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
                 Matrix<T> dx) const override {
     if (dx.data == nullptr) return;
-    pass.kernels.activation_backward({.kind = f_.kind, .slope = T(f_.slope), .x = x, .y = memory.y, .dy = dy, .dx = dx},
+    const Channels own = this->held_channels();
+    const Shape& shape = this->plan().in;
+    pass.kernels.activation_backward({.kind = f_.kind,
+                                      .slope = T(f_.slope),
+                                      .x = this->rows_of(x, shape, own),
+                                      .y = this->rows_of(memory.y, shape, own),
+                                      .dy = this->rows_of(dy, shape, own),
+                                      .dx = this->rows_of(dx, shape, own)},
                                      pass.context);
   }
 
   Cost forward_cost(std::int64_t samples) const override {
-    return activation_cost(f_.kind, this->plan().in.elements(), samples, sizeof(T));
+    return this->share_of_work() * activation_cost(f_.kind, this->plan().in.elements(), samples, sizeof(T));
   }
   Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
 

@@ -28,29 +28,30 @@ class BatchNormLayer : public Layer<T> {
   }
 
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const T* p = pass.parameters;
+    const Channels own = this->own_channels(pass);
+    const std::int64_t skipped = own.first - this->held_channels().first;  // channels whose parameters come before
+    const T* p = pass.parameters + skipped;
     if (!pass.training) {
-      const Channels own = this->own_channels(pass);
       pass.kernels.batch_norm_inference({.channels = own.count,
                                          .pixels = pixels_,
                                          .eps = T(spec_.eps),
                                          .x = this->rows_of(x, this->plan().in, own),
-                                         .gamma = p + gamma_ + own.first,
-                                         .beta = p + beta_ + own.first,
-                                         .running_mean = p + running_mean_ + own.first,
-                                         .running_var = p + running_var_ + own.first,
+                                         .gamma = p + gamma_,
+                                         .beta = p + beta_,
+                                         .running_mean = p + running_mean_,
+                                         .running_var = p + running_var_,
                                          .y = this->rows_of(memory.y, this->plan().out, own)},
                                         pass.context);
       return;
     }
-    pass.kernels.batch_norm_forward({.channels = channels_,
+    pass.kernels.batch_norm_forward({.channels = own.count,
                                      .pixels = pixels_,
                                      .eps = T(spec_.eps),
-                                     .x = x,
+                                     .x = this->rows_of(x, this->plan().in, own),
                                      .gamma = p + gamma_,
                                      .beta = p + beta_,
                                      .slots = pass.slots,
-                                     .y = memory.y,
+                                     .y = this->rows_of(memory.y, this->plan().out, own),
                                      .mean = mean(memory),
                                      .inv_std = inv_std(memory, pass),
                                      .sum_mean = pass.gradients + running_mean_,
@@ -60,15 +61,16 @@ class BatchNormLayer : public Layer<T> {
 
   void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
                 Matrix<T> dx) const override {
-    pass.kernels.batch_norm_backward({.channels = channels_,
+    const Channels own = this->held_channels();
+    pass.kernels.batch_norm_backward({.channels = own.count,
                                       .pixels = pixels_,
-                                      .x = x,
-                                      .dy = dy,
+                                      .x = this->rows_of(x, this->plan().in, own),
+                                      .dy = this->rows_of(dy, this->plan().out, own),
                                       .gamma = pass.parameters + gamma_,
                                       .mean = mean(memory),
                                       .inv_std = inv_std(memory, pass),
                                       .slots = pass.slots,
-                                      .dx = dx,
+                                      .dx = dx.data == nullptr ? dx : this->rows_of(dx, this->plan().in, own),
                                       .dgamma = pass.gradients + gamma_,
                                       .dbeta = pass.gradients + beta_},
                                      pass.context);
@@ -78,14 +80,14 @@ class BatchNormLayer : public Layer<T> {
   void update_statistics(T* parameters, const T* sums, std::int64_t samples) const override {
     const T momentum = T(spec_.momentum), rest = T(1) - momentum, count = T(samples * pixels_);
     for (const std::int64_t offset : {running_mean_, running_var_})
-      for (std::int64_t c = offset; c < offset + channels_; ++c) {
+      for (std::int64_t c = offset; c < offset + this->held_channels().count; ++c) {
         const T kept = rest * parameters[c];
         parameters[c] = kept + momentum * (sums[c] / count);
       }
   }
 
   Cost forward_cost(std::int64_t samples) const override {
-    return batch_norm_cost(channels_, pixels_, samples, sizeof(T));
+    return this->share_of_work() * batch_norm_cost(channels_, pixels_, samples, sizeof(T));
   }
   Cost backward_cost(std::int64_t samples, bool) const override { return forward_cost(samples); }
 

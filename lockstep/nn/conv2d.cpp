@@ -1,7 +1,6 @@
 #include "lockstep/kernels/conv2d.hpp"
 
-#include <algorithm>
-
+#include "lockstep/nn/columns.hpp"
 #include "lockstep/nn/layer.hpp"
 
 namespace lockstep {
@@ -23,51 +22,91 @@ class Conv2dLayer : public Layer<T> {
 
   /// Whole groups go to the kernel together, parts of a group one by one.
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const Channels own = this->own_channels(pass);
-    const std::int64_t per_group = geometry_.out_per_group(), end = own.first + own.count;
-    for (std::int64_t first = own.first, count = 0; first < end; first += count) {
-      const std::int64_t into = first % per_group, whole = (end - first) / per_group;
-      const std::int64_t groups = into == 0 && whole > 0 ? whole : 1;
-      count = into == 0 && whole > 0 ? whole * per_group : std::min(per_group - into, end - first);
-      forward_some(pass, x, memory, {first, count}, groups);
-    }
+    for_each_group_run(
+        this->own_channels(pass), geometry_.out_per_group(),
+        [&](const Channels& some, std::int64_t, std::int64_t groups) { forward_some(pass, x, memory, some, groups); });
   }
 
   /// dx = dy convolved with the turned kernel, dw = dy correlated with x, db = sum of dy
   void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
-    pass.kernels.conv2d_backward_weights({.geometry = geometry_,
-                                          .x = x,
-                                          .dy = dy,
-                                          .slots = pass.slots,
-                                          .dw = pass.gradients + weight_,
-                                          .db = bias_ < 0 ? nullptr : pass.gradients + bias_},
-                                         pass.context);
-    if (dx.data != nullptr)
-      pass.kernels.conv2d_backward_data({.geometry = geometry_, .w = pass.parameters + weight_, .dy = dy, .dx = dx},
-                                        pass.context);
+    for_each_group_run(this->held_channels(), geometry_.out_per_group(),
+                       [&](const Channels& some, std::int64_t, std::int64_t groups) {
+                         backward_weights_some(pass, x, dy, some, groups);
+                       });
+    if (dx.data == nullptr) return;
+    this->await_gradient(pass);
+    const std::int64_t columns = this->plan().columns;
+    const T* w = columns < 0 ? pass.parameters + weight_ : pass.columns + columns;
+    for_each_group_run(held_inputs(), geometry_.in_per_group(),
+                       [&](const Channels& some, std::int64_t first_group, std::int64_t groups) {
+                         w += backward_data_some(pass, w, dy, dx, some, {first_group, groups});
+                       });
   }
 
-  Cost forward_cost(std::int64_t samples) const override { return conv2d_cost(geometry_, samples, sizeof(T)); }
-  Cost backward_cost(std::int64_t samples, bool data) const override { return (data ? 2 : 1) * forward_cost(samples); }
+  Cost forward_cost(std::int64_t samples) const override {
+    return this->share_of_work() * conv2d_cost(geometry_, samples, sizeof(T));
+  }
+  Cost backward_cost(std::int64_t samples, bool data) const override {
+    const double share = double(held_inputs().count) / double(geometry_.in_channels);
+    return forward_cost(samples) + (data ? share * conv2d_cost(geometry_, samples, sizeof(T)) : Cost{});
+  }
 
  private:
-  /// These output channels, which make up `groups` groups or lie in one.
-  void forward_some(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, const Channels& some,
+  // Some channels, which make up `groups` groups or lie in one.
+
+  void forward_some(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, const Channels& outs,
                     std::int64_t groups) const {
-    const Channels in = {some.first / geometry_.out_per_group() * geometry_.in_per_group(),
-                         groups * geometry_.in_per_group()};
-    Conv2dGeometry geometry = geometry_;
-    geometry.groups = groups;
-    geometry.in_channels = in.count;
-    geometry.out_channels = some.count;
-    const std::int64_t taps = geometry_.in_per_group() * geometry_.kernel_h * geometry_.kernel_w;
-    pass.kernels.conv2d_forward({.geometry = geometry,
-                                 .x = this->rows_of(x, this->plan().in, in),
-                                 .w = pass.parameters + weight_ + some.first * taps,
-                                 .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + some.first,
-                                 .y = this->rows_of(memory.y, this->plan().out, some)},
+    const Channels ins = inputs_of(outs, groups);
+    pass.kernels.conv2d_forward({.geometry = part_of_it(ins, outs, groups),
+                                 .x = this->rows_of(x, this->plan().in, ins),
+                                 .w = pass.parameters + weight_ + held_index(outs) * elements_of_output(),
+                                 .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + held_index(outs),
+                                 .y = this->rows_of(memory.y, this->plan().out, outs)},
                                 pass.context);
   }
+
+  void backward_weights_some(const Pass<T>& pass, ConstMatrix<T> x, Matrix<T> dy, const Channels& outs,
+                             std::int64_t groups) const {
+    const Channels ins = inputs_of(outs, groups);
+    pass.kernels.conv2d_backward_weights({.geometry = part_of_it(ins, outs, groups),
+                                          .x = this->rows_of(x, this->plan().in, ins),
+                                          .dy = this->rows_of(dy, this->plan().out, outs),
+                                          .slots = pass.slots,
+                                          .dw = pass.gradients + weight_ + held_index(outs) * elements_of_output(),
+                                          .db = bias_ < 0 ? nullptr : pass.gradients + bias_ + held_index(outs)},
+                                         pass.context);
+  }
+
+  /// Of input channels; `w` is the weight of these alone, and the size of it is returned.
+  std::int64_t backward_data_some(const Pass<T>& pass, const T* w, Matrix<T> dy, Matrix<T> dx, const Channels& ins,
+                                  const Channels& groups) const {
+    const Channels outs = {groups.first * geometry_.out_per_group(), groups.count * geometry_.out_per_group()};
+    const Conv2dGeometry geometry = part_of_it(ins, outs, groups.count);
+    pass.kernels.conv2d_backward_data({.geometry = geometry,
+                                       .w = w,
+                                       .dy = this->rows_of(dy, this->plan().out, outs),
+                                       .dx = this->rows_of(dx, this->plan().in, ins)},
+                                      pass.context);
+    return outs.count * geometry.in_per_group() * geometry_.kernel_h * geometry_.kernel_w;
+  }
+
+  /// The inputs of output channels.
+  Channels inputs_of(const Channels& outs, std::int64_t groups) const {
+    return {outs.first / geometry_.out_per_group() * geometry_.in_per_group(), groups * geometry_.in_per_group()};
+  }
+  Conv2dGeometry part_of_it(const Channels& ins, const Channels& outs, std::int64_t groups) const {
+    Conv2dGeometry geometry = geometry_;
+    geometry.groups = groups;
+    geometry.in_channels = ins.count;
+    geometry.out_channels = outs.count;
+    return geometry;
+  }
+  /// Where these output channels are among those whose parameters are held.
+  std::int64_t held_index(const Channels& outs) const { return outs.first - this->held_channels().first; }
+  /// Elements of the weight that belong to one output channel.
+  std::int64_t elements_of_output() const { return geometry_.in_per_group() * geometry_.kernel_h * geometry_.kernel_w; }
+  /// The input channels whose gradients this member computes.
+  Channels held_inputs() const { return this->plan().in_split.part(geometry_.in_channels, this->plan().member); }
 
   Conv2dGeometry geometry_;
   std::int64_t weight_, bias_ = -1;

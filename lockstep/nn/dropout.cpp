@@ -20,28 +20,32 @@ class DropoutLayer : public Layer<T> {
 
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
     const Channels own = this->own_channels(pass);
-    apply(pass, pass.training ? p_ : 0, this->rows_of(x, this->plan().in, own),
-          this->rows_of(memory.y, this->plan().out, own));
+    apply(pass, pass.training ? p_ : 0, own, x, memory.y);
   }
 
   void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
-    if (dx.data != nullptr) apply(pass, p_, dy, dx);
+    if (dx.data != nullptr) apply(pass, p_, this->held_channels(), dy, dx);
   }
 
   Cost forward_cost(std::int64_t samples) const override {
-    return dropout_cost(this->plan().in.elements(), samples, sizeof(T));
+    return this->share_of_work() * dropout_cost(this->plan().in.elements(), samples, sizeof(T));
   }
   Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
 
  private:
-  void apply(const Pass<T>& pass, double p, ConstMatrix<T> x, Matrix<T> y) const {
+  void apply(const Pass<T>& pass, double p, const Channels& own, ConstMatrix<T> x, Matrix<T> y) const {
+    const std::int64_t pixels = this->plan().in.elements() / this->plan().in[0], end = (own.first + own.count) * pixels;
+    const std::int64_t first = own.first * pixels / kDropoutRows * kDropoutRows;  // rows before our own may be spoilt
+    x = x.rows_from(first, end - first);
+    y = y.rows_from(first, end - first);
     if (p == 0) {
       if (x.data == y.data) return;
       for (std::int64_t r = 0; r < y.rows; ++r) std::copy_n(x.row(r), y.cols, y.row(r));
       return;
     }
     const RandomKey key{.seed = pass.seed, .purpose = Purpose::dropout, .epoch = pass.epoch, .layer = this->plan().id};
-    pass.kernels.dropout_apply({.key = key, .sample_ids = pass.sample_ids, .p = p, .x = x, .y = y}, pass.context);
+    pass.kernels.dropout_apply({.key = key, .sample_ids = pass.sample_ids, .first_row = first, .p = p, .x = x, .y = y},
+                               pass.context);
   }
 
   double p_;

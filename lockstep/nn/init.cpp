@@ -49,21 +49,22 @@ Distribution distribution(const Init& init, double fan_in, double fan_out) {
 
 template <class T>
 void initialise(const Init& init, std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed,
-                std::uint32_t parameter, std::span<T> values) {
+                std::uint32_t parameter, std::span<T> values, std::int64_t first) {
   const Distribution d = distribution(init, double(fan_in), double(fan_out));
   const RandomKey key{.seed = seed, .purpose = Purpose::init, .layer = parameter};
-  for (std::size_t e = 0; e < values.size(); ++e) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t e = static_cast<std::uint64_t>(first) + i;
     // Drawn in double and rounded once, so a float32 network starts from the rounded float64 one.
     double value = d.size;
     if (d.shape == Distribution::uniform) value = (2 * uniform(key, e) - 1) * d.size;
     if (d.shape == Distribution::normal) value = math::normal(key, e) * d.size;
-    values[e] = static_cast<T>(value);
+    values[i] = static_cast<T>(value);
   }
 }
 
-template void initialise<float>(const Init&, std::int64_t, std::int64_t, std::uint64_t, std::uint32_t,
-                                std::span<float>);
+template void initialise<float>(const Init&, std::int64_t, std::int64_t, std::uint64_t, std::uint32_t, std::span<float>,
+                                std::int64_t);
 template void initialise<double>(const Init&, std::int64_t, std::int64_t, std::uint64_t, std::uint32_t,
-                                 std::span<double>);
+                                 std::span<double>, std::int64_t);
 
 }  // namespace lockstep

@@ -30,9 +30,9 @@ struct Init {
 /// The names of the configuration ("xavier-uniform"), in the order of InitKind.
 const std::vector<std::string>& init_names();
 
-/// Fills `values` from the stream of `parameter`.
+/// Fills `values` from the stream of `parameter`, from element `first` on.
 template <class T>
 void initialise(const Init& init, std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed,
-                std::uint32_t parameter, std::span<T> values);
+                std::uint32_t parameter, std::span<T> values, std::int64_t first = 0);
 
 }  // namespace lockstep

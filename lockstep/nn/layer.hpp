@@ -20,7 +20,8 @@ template <class T>
 struct Pass {
   const KernelTable<T>& kernels;
   KernelContext& context;
-  const T* parameters;     // the flat vector
+  const T* parameters;         // the flat vector
+  const T* columns = nullptr;  // the weights for data gradients, where layers are split (columns.hpp)
   T* gradients = nullptr;  // same layout; every trainable slice is overwritten by backward, and the slices of running
                            // statistics by forward in training, each with its sum over the chunk's slots
   bool training = false;
@@ -30,6 +31,7 @@ struct Pass {
   std::uint32_t epoch = 0;
   Recorder* recorder = nullptr;  // where the time goes; null: nobody asks
   const Crew* crew = nullptr;    // who computes this pass together, in inference; null: this thread alone
+  Holders* holders = nullptr;    // the other members, where layers are split
 };
 
 template <class T>
@@ -59,6 +61,8 @@ class Layer {
   virtual ~Layer() = default;
 
   const LayerPlan& plan() const { return plan_; }
+  /// Where layers are split, and there are fewer channels than members.
+  bool holds_nothing() const { return held_channels().count == 0; }
 
   /// y may overwrite x: backward needs at most y.
   virtual bool in_place() const { return false; }
@@ -68,6 +72,10 @@ class Layer {
   virtual bool backward_in_place() const { return in_place(); }
 
   virtual Sharing sharing() const = 0;
+  /// Where layers are split: backward, with or without the data gradient, needs all of dy, not only this member's part.
+  virtual bool backward_needs_all(bool data) const {
+    return sharing() == Sharing::never || (data && sharing() == Sharing::from_all);
+  }
 
   /// Sets up memory for chunks of up to `samples` columns in `slots` slots (saved, inner; y is the caller's concern).
   /// Without slots: for inference only.
@@ -77,11 +85,13 @@ class Layer {
   /// Fills `prepared` with what makes forward faster; it holds as long as the parameters stay as they are.
   virtual void prepare(const T* /*parameters*/, LayerMemory<T>&) const {}
 
-  /// Fills memory.y, whose view the caller has set: this member's channels of it where the pass has a crew.
+  /// Fills memory.y, whose view the caller has set: this member's channels of it where the pass has a crew, or where
+  /// layers are split.
   virtual void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const = 0;
 
-  /// Fills the layer's slices of pass.gradients, and dx unless it is empty. x is what forward was given (y itself where
-  /// the layer ran in place). dy may be destroyed.
+  /// Fills the layer's slices of pass.gradients, and dx unless it is empty: this member's part of it, where layers are
+  /// split. x is what forward was given (y itself where the layer ran in place). dy may be destroyed. Where all of it
+  /// is needed it may still be on its way: await_gradient() waits for it.
   virtual void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
                         Matrix<T> dx) const = 0;
 
@@ -96,9 +106,20 @@ class Layer {
   virtual Cost own_backward_cost(std::int64_t samples, bool data) const { return backward_cost(samples, data); }
 
  protected:
+  /// The channels of y whose parameters are held: all of them, unless layers are split.
+  Channels held_channels() const { return plan_.out_split.part(plan_.out[0], plan_.member); }
   /// The channels of y that this thread computes in a pass.
   Channels own_channels(const Pass<T>& pass) const {
-    return pass.crew == nullptr ? Channels{0, plan_.out[0]} : pass.crew->share(plan_.out[0]);
+    return pass.crew == nullptr ? held_channels() : pass.crew->share(plan_.out[0]);
+  }
+  /// This member's share of the work on y.
+  double share_of_work() const { return double(held_channels().count) / double(plan_.out[0]); }
+  /// Returns when all of dy is there, in a backward that needs it.
+  void await_gradient(const Pass<T>& pass) const {
+    if (pass.holders == nullptr) return;
+    if (pass.recorder != nullptr) pass.recorder->close(backward_section(plan_.id));
+    pass.holders->finish_gather();
+    if (pass.recorder != nullptr) pass.recorder->close(kGatherSection);
   }
   /// The rows of these channels of x or y.
   template <class View>

@@ -33,12 +33,14 @@ class LinearLayer : public Layer<T> {
 
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
     const Channels own = this->own_channels(pass);
+    if (own.count == 0) return;
+    const std::int64_t skipped = own.first - this->held_channels().first;  // outputs whose parameters come before
     ConstMatrix<T> transposed;
     if (memory.prepared.size() > 0)
       transposed = {memory.prepared.data() + own.first, in_, own.count, transposed_stride()};
     pass.kernels.linear_forward({.x = x,
-                                 .w = weight(pass).rows_from(own.first, own.count),
-                                 .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + own.first,
+                                 .w = weight(pass).rows_from(skipped, own.count),
+                                 .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + skipped,
                                  .y = memory.y.rows_from(own.first, own.count),
                                  .w_transposed = transposed},
                                 pass.context);
@@ -46,21 +48,40 @@ class LinearLayer : public Layer<T> {
 
   /// dx = w^T dy, dw = dy x^T, db = sum of dy
   void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
-    pass.kernels.linear_backward_weights({.x = x,
-                                          .dy = dy,
-                                          .slots = pass.slots,
-                                          .dw = dense_matrix(pass.gradients + weight_, out_, in_),
-                                          .db = bias_ < 0 ? nullptr : pass.gradients + bias_},
-                                         pass.context);
-    if (dx.data != nullptr) pass.kernels.linear_backward_data({.w = weight(pass), .dy = dy, .dx = dx}, pass.context);
+    const Channels own = this->held_channels(), inputs = held_inputs();
+    if (own.count > 0)
+      pass.kernels.linear_backward_weights({.x = x,
+                                            .dy = dy.rows_from(own.first, own.count),
+                                            .slots = pass.slots,
+                                            .dw = dense_matrix(pass.gradients + weight_, own.count, in_),
+                                            .db = bias_ < 0 ? nullptr : pass.gradients + bias_},
+                                           pass.context);
+    if (dx.data == nullptr) return;
+    this->await_gradient(pass);
+    if (inputs.count == 0) return;
+    const std::int64_t columns = this->plan().columns;
+    pass.kernels.linear_backward_data(
+        {.w = columns < 0 ? weight(pass) : dense_matrix(pass.columns + columns, out_, inputs.count),
+         .dy = dy,
+         .dx = dx.rows_from(inputs.first, inputs.count)},
+        pass.context);
   }
 
-  Cost forward_cost(std::int64_t samples) const override { return linear_cost(in_, out_, samples, sizeof(T)); }
-  Cost backward_cost(std::int64_t samples, bool data) const override { return (data ? 2 : 1) * forward_cost(samples); }
+  Cost forward_cost(std::int64_t samples) const override {
+    return linear_cost(in_, this->held_channels().count, samples, sizeof(T));
+  }
+  Cost backward_cost(std::int64_t samples, bool data) const override {
+    return forward_cost(samples) + (data ? linear_cost(held_inputs().count, out_, samples, sizeof(T)) : Cost{});
+  }
 
  private:
   std::int64_t transposed_stride() const { return (out_ + kLanes - 1) / kLanes * kLanes; }
-  ConstMatrix<T> weight(const Pass<T>& pass) const { return dense_matrix(pass.parameters + weight_, out_, in_); }
+  /// The inputs whose gradients this member computes.
+  Channels held_inputs() const { return this->plan().in_split.part(in_, this->plan().member); }
+  /// As much of it as is held.
+  ConstMatrix<T> weight(const Pass<T>& pass) const {
+    return dense_matrix(pass.parameters + weight_, this->held_channels().count, in_);
+  }
 
   std::int64_t in_, out_, weight_, bias_ = -1;
 };

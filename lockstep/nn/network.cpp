@@ -86,26 +86,27 @@ void Network::initialise_later(std::uint64_t seed) {
 }
 
 template <class T>
-void Network::draw_parameter(std::size_t index, std::span<T> to) const {
+void Network::draw_parameter(std::size_t index, std::int64_t first, std::span<T> to) const {
   const ParameterInfo& info = infos_[index];
-  lockstep::initialise(info.init, info.fan_in, info.fan_out, seed_, static_cast<std::uint32_t>(index), to);
+  lockstep::initialise(info.init, info.fan_in, info.fan_out, seed_, static_cast<std::uint32_t>(index), to, first);
 }
 
 template <class T>
-void Network::copy_parameter(std::size_t index, std::span<T> to) const {
+void Network::copy_parameter(std::size_t index, std::int64_t first, std::span<T> to) const {
   if (initialised_)
-    std::copy_n(data<T>() + infos_[index].offset, to.size(), to.begin());
+    std::copy_n(data<T>() + infos_[index].offset + first, to.size(), to.begin());
   else
-    draw_parameter(index, to);
+    draw_parameter(index, first, to);
 }
-template void Network::copy_parameter(std::size_t, std::span<float>) const;
-template void Network::copy_parameter(std::size_t, std::span<double>) const;
+template void Network::copy_parameter(std::size_t, std::int64_t, std::span<float>) const;
+template void Network::copy_parameter(std::size_t, std::int64_t, std::span<double>) const;
 
 void Network::draw() const {
   const auto fill = [&](auto buffer) {
     for (std::size_t p = 0; p < infos_.size(); ++p)
-      draw_parameter(p, buffer.span().subspan(static_cast<std::size_t>(infos_[p].offset),
-                                              static_cast<std::size_t>(infos_[p].elements())));
+      draw_parameter(p, 0,
+                     buffer.span().subspan(static_cast<std::size_t>(infos_[p].offset),
+                                           static_cast<std::size_t>(infos_[p].elements())));
     values_ = std::move(buffer);
   };
   if (precision_ == Precision::float32)

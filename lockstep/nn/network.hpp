@@ -55,9 +55,10 @@ class Network {
   /// The parameter vector; drawn at first use after the last add().
   ParameterValues& values();
   const ParameterValues& values() const;
-  /// One parameter's values, by its place in parameters(): copied, or drawn where the vector was not.
+  /// One parameter's values from element `first` on, by its place in parameters(): copied, or drawn where the vector
+  /// was not.
   template <class T>
-  void copy_parameter(std::size_t index, std::span<T> to) const;
+  void copy_parameter(std::size_t index, std::int64_t first, std::span<T> to) const;
   template <class T>
   T* data() {
     return std::get<AlignedBuffer<T>>(values()).data();
@@ -71,7 +72,7 @@ class Network {
   void place_parameters();
   void draw() const;
   template <class T>
-  void draw_parameter(std::size_t index, std::span<T> to) const;
+  void draw_parameter(std::size_t index, std::int64_t first, std::span<T> to) const;
 
   Shape input_;
   Precision precision_;

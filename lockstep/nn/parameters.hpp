@@ -25,7 +25,8 @@ struct ParameterInfo {
   std::string name;  // "0.weight", "4.body.1.running_mean": as torch.nn.Sequential names them
   Shape shape;
   Role role = Role::weight;
-  std::int64_t offset = 0;  // into the flat vector
+  std::int64_t offset = 0;   // into the flat vector
+  std::int64_t skipped = 0;  // elements of the network's parameter before these, where a rank holds a part of it
   std::int64_t fan_in = 1, fan_out = 1;
   Init init{};
 

@@ -10,6 +10,7 @@
 #include "lockstep/kernels/pool2d.hpp"
 #include "lockstep/nn/layers.hpp"
 #include "lockstep/nn/parameters.hpp"
+#include "lockstep/nn/split.hpp"
 
 namespace lockstep {
 
@@ -20,6 +21,11 @@ struct LayerPlan {
   std::vector<ParameterInfo> parameters{};
   std::vector<LayerPlan> body{}, shortcut{};  // of a residual block
   std::uint32_t id = 0;                       // position in the walk over all layers: keys the random streams
+
+  // Where the layer is split over the members of a group (split.hpp).
+  int member = 0;
+  Split in_split{}, out_split{};  // of the input's gradient, and of the output
+  std::int64_t columns = -1;      // where the weights for the input's gradient begin (columns.hpp); -1: none are kept
 };
 
 /// Throws Error(usage) that names the layer and both shapes when it does not fit. `init` serves layers without their

@@ -33,13 +33,19 @@ class MaxPool2dLayer : public Layer<T> {
   void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
                 Matrix<T> dx) const override {
     if (dx.data == nullptr) return;
-    pass.kernels.max_pool2d_backward({.geometry = geometry_, .x = x, .y = memory.y, .dy = dy, .dx = dx}, pass.context);
+    const Channels own = this->held_channels();
+    pass.kernels.max_pool2d_backward({.geometry = some_channels(geometry_, own),
+                                      .x = this->rows_of(x, this->plan().in, own),
+                                      .y = this->rows_of(memory.y, this->plan().out, own),
+                                      .dy = this->rows_of(dy, this->plan().out, own),
+                                      .dx = this->rows_of(dx, this->plan().in, own)},
+                                     pass.context);
   }
 
-  Cost forward_cost(std::int64_t samples) const override { return pool2d_cost(geometry_, samples, sizeof(T)); }
-  Cost backward_cost(std::int64_t samples, bool data) const override {
-    return data ? pool2d_cost(geometry_, samples, sizeof(T)) : Cost{};
+  Cost forward_cost(std::int64_t samples) const override {
+    return this->share_of_work() * pool2d_cost(geometry_, samples, sizeof(T));
   }
+  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
 
  private:
   Pool2dGeometry geometry_;
@@ -64,13 +70,17 @@ class AvgPool2dLayer : public Layer<T> {
   /// dx = the window's dy / area, summed over the windows
   void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
     if (dx.data == nullptr) return;
-    pass.kernels.avg_pool2d_backward({.geometry = geometry_, .dy = dy, .dx = dx}, pass.context);
+    const Channels own = this->held_channels();
+    pass.kernels.avg_pool2d_backward({.geometry = some_channels(geometry_, own),
+                                      .dy = this->rows_of(dy, this->plan().out, own),
+                                      .dx = this->rows_of(dx, this->plan().in, own)},
+                                     pass.context);
   }
 
-  Cost forward_cost(std::int64_t samples) const override { return pool2d_cost(geometry_, samples, sizeof(T)); }
-  Cost backward_cost(std::int64_t samples, bool data) const override {
-    return data ? pool2d_cost(geometry_, samples, sizeof(T)) : Cost{};
+  Cost forward_cost(std::int64_t samples) const override {
+    return this->share_of_work() * pool2d_cost(geometry_, samples, sizeof(T));
   }
+  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
 
  private:
   Pool2dGeometry geometry_;

@@ -33,9 +33,16 @@ class ResidualLayer : public Layer<T> {
 
   Sharing sharing() const override { return Sharing::from_all; }
 
+  /// The branches take this member's part of dy and gather it where they must; the identity takes another part.
+  bool backward_needs_all(bool data) const override {
+    return data && shortcut_.empty() && this->plan().in_split != this->plan().out_split;
+  }
+
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
     const ConstMatrix<T> body = body_.forward(pass, x, memory.inner[0]);
     const ConstMatrix<T> shortcut = shortcut_.forward(pass, x, memory.inner[1]);
+    if (body_.output_split() != this->plan().out_split) body_.gather_output(pass, memory.inner[0]);
+    if (shortcut_.output_split() != this->plan().out_split) shortcut_.gather_output(pass, memory.inner[1]);
     if (pass.crew != nullptr) pass.crew->meet();  // who computed a channel of a branch depends on the branch
     const Channels own = this->own_channels(pass);
     const Shape& out = this->plan().out;
@@ -48,19 +55,23 @@ class ResidualLayer : public Layer<T> {
   /// dx = body'(dy) + shortcut'(dy)
   void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
                 Matrix<T> dx) const override {
+    const bool data = dx.data != nullptr;
+    const Split dy_split = backward_needs_all(data) ? Split{} : this->plan().out_split;
+    if (backward_needs_all(data)) this->await_gradient(pass);
     T* const space = memory.saved.data();
     const Matrix<T> copy{space, dy.rows, dy.cols, dy.stride};
     for (std::int64_t r = 0; r < dy.rows; ++r) std::copy_n(dy.row(r), dy.cols, copy.row(r));
     if (pass.recorder != nullptr) pass.recorder->close(backward_section(this->plan().id));
-    body_.backward(pass, x, memory.inner[0], copy, dx);
-    if (shortcut_.empty()) {
-      if (dx.data != nullptr) pass.kernels.add({.a = dx, .b = dy, .y = dx}, pass.context);
-      return;
+    body_.backward(pass, x, memory.inner[0], copy, dx, dy_split);
+    Matrix<T> other = dy;  // of the identity
+    if (!shortcut_.empty()) {
+      other = data ? Matrix<T>{space + dy.rows * dy.stride, dx.rows, dx.cols, dx.stride} : Matrix<T>{};
+      shortcut_.backward(pass, x, memory.inner[1], dy, other, dy_split);
     }
-    Matrix<T> other;
-    if (dx.data != nullptr) other = {space + dy.rows * dy.stride, dx.rows, dx.cols, dx.stride};
-    shortcut_.backward(pass, x, memory.inner[1], dy, other);
-    if (dx.data != nullptr) pass.kernels.add({.a = dx, .b = other, .y = dx}, pass.context);
+    if (!data) return;
+    const Channels own = this->plan().in_split.part(dx.rows, this->plan().member);
+    const Matrix<T> sum = dx.rows_from(own.first, own.count);
+    pass.kernels.add({.a = sum, .b = other.rows_from(own.first, own.count), .y = sum}, pass.context);
   }
 
   void update_statistics(T* parameters, const T* sums, std::int64_t samples) const override {
@@ -80,7 +91,9 @@ class ResidualLayer : public Layer<T> {
   Cost own_backward_cost(std::int64_t samples, bool data) const override { return data ? sum_cost(samples) : Cost{}; }
 
  private:
-  Cost sum_cost(std::int64_t samples) const { return add_cost(this->plan().out.elements(), samples, sizeof(T)); }
+  Cost sum_cost(std::int64_t samples) const {
+    return this->share_of_work() * add_cost(this->plan().out.elements(), samples, sizeof(T));
+  }
 
   Sequence<T> body_, shortcut_;
 };

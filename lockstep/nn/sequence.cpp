@@ -34,12 +34,35 @@ std::vector<LayerPlan> in_order_of_work(const std::vector<LayerPlan>& plans) {
   return order;
 }
 
+const Split kWhole;
+
+/// There are fewer channels than members, and none of them is this member's.
+template <class T>
+bool idle(const Layer<T>& layer) {
+  return layer.sharing() == Sharing::by_channel && layer.holds_nothing();
+}
+
 template <class T>
 Matrix<T> view(AlignedBuffer<T>& buffer, std::int64_t rows, std::int64_t samples) {
   return {buffer.data(), rows, samples, padded(samples)};
 }
 
+template <class T>
+void start_gather(const Pass<T>& pass, Matrix<T> matrix, const Split& split) {
+  pass.holders->start_gather(reinterpret_cast<std::byte*>(matrix.data), split,
+                             matrix.rows / split.units * matrix.stride * static_cast<std::int64_t>(sizeof(T)));
+}
+
 }  // namespace
+
+template <class T>
+void gather_parts(const Pass<T>& pass, Matrix<T> matrix, const Split& split) {
+  start_gather(pass, matrix, split);
+  pass.holders->finish_gather();
+  if (pass.recorder != nullptr) pass.recorder->close(kGatherSection);
+}
+template void gather_parts(const Pass<float>&, Matrix<float>, const Split&);
+template void gather_parts(const Pass<double>&, Matrix<double>, const Split&);
 
 template <class T>
 Sequence<T>::Sequence(const std::vector<LayerPlan>& plans) {
@@ -111,6 +134,16 @@ bool Sequence<T>::worth_sharing(std::size_t layer, std::int64_t samples, bool in
 }
 
 template <class T>
+const Split& Sequence<T>::output_split() const {
+  return layers_.empty() ? kWhole : layers_.back()->plan().out_split;
+}
+
+template <class T>
+void Sequence<T>::gather_output(const Pass<T>& pass, SequenceMemory<T>& memory) const {
+  if (!output_split().whole()) gather_parts(pass, memory.layers.back().y, output_split());
+}
+
+template <class T>
 ConstMatrix<T> Sequence<T>::forward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory) const {
   Pass<T> alone = pass;
   alone.crew = nullptr;
@@ -119,7 +152,10 @@ ConstMatrix<T> Sequence<T>::forward(const Pass<T>& pass, ConstMatrix<T> x, Seque
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     LayerMemory<T>& own = memory.layers[i];
     if (pass.crew == nullptr) {
-      layers_[i]->forward(pass, x, own);
+      // What a layer needs all of, and its members have parts of, is gathered.
+      if (i > 0 && layers_[i]->sharing() != Sharing::by_channel && !layers_[i - 1]->plan().out_split.whole())
+        gather_parts(pass, memory.layers[i - 1].y, layers_[i - 1]->plan().out_split);
+      if (!idle(*layers_[i])) layers_[i]->forward(pass, x, own);
     } else {
       const bool share = worth_sharing(i, x.cols, shared);
       if (i > 0 && (share || shared) && !(share && shared && follows_by_channel(i))) pass.crew->meet();
@@ -136,8 +172,9 @@ ConstMatrix<T> Sequence<T>::forward(const Pass<T>& pass, ConstMatrix<T> x, Seque
 }
 
 template <class T>
-void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy,
-                           Matrix<T> dx) const {
+void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy, Matrix<T> dx,
+                           const Split& dy_split) const {
+  const Split* held = &dy_split;  // who has which part of dy
   if (layers_.empty() && dx.data != nullptr)
     for (std::int64_t r = 0; r < dy.rows; ++r) std::copy_n(dy.row(r), dy.cols, dx.row(r));
   const std::size_t last_needed = dx.data != nullptr ? 0 : first_trained();
@@ -152,7 +189,16 @@ void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory
     } else if (dx.data != nullptr) {
       gradient = dx;
     }
-    layers_[i]->backward(pass, input, memory.layers[i], dy, gradient);
+    const Layer<T>& layer = *layers_[i];
+    const bool needs_all = layer.backward_needs_all(gradient.data != nullptr);
+    if (!held->whole() && (needs_all || *held != layer.plan().out_split)) {
+      if (needs_all && layer.sharing() == Sharing::from_all)
+        start_gather(pass, dy, *held);  // the layer awaits it
+      else
+        gather_parts(pass, dy, *held);
+    }
+    if (!idle(layer)) layer.backward(pass, input, memory.layers[i], dy, gradient);
+    held = layer.sharing() == Sharing::never ? &kWhole : &layer.plan().in_split;
     if (pass.recorder != nullptr) {
       const Cost cost = layers_[i]->own_backward_cost(dy.cols, gradient.data != nullptr);
       pass.recorder->close(backward_section(layers_[i]->plan().id), cost.flops, cost.bytes);

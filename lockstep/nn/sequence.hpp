@@ -15,6 +15,10 @@ struct SequenceMemory {
   T* output = nullptr;            // where the last output of a single sample goes; null: into the last layer's memory
 };
 
+/// Completes a matrix of which every member has a part.
+template <class T>
+void gather_parts(const Pass<T>& pass, Matrix<T> matrix, const Split& split);
+
 template <class T>
 class Sequence {
  public:
@@ -31,9 +35,16 @@ class Sequence {
   /// has placed before; x is complete when the first member calls, and the output when the last one returns.
   ConstMatrix<T> forward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory) const;
 
+  /// How forward leaves the output, where layers are split.
+  const Split& output_split() const;
+  /// All of it to every member.
+  void gather_output(const Pass<T>& pass, SequenceMemory<T>& memory) const;
+
   /// x as given to forward. dy may be destroyed. An empty dx is not computed, and neither is any data gradient before
-  /// the first layer with parameters.
-  void backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy, Matrix<T> dx) const;
+  /// the first layer with parameters. Where layers are split, dy is given as `dy_split` says, and dx comes as the first
+  /// layer's in_split says; x is whole.
+  void backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy, Matrix<T> dx,
+                const Split& dy_split = {}) const;
 
   void update_statistics(T* parameters, const T* sums, std::int64_t samples) const;
 

@@ -53,25 +53,30 @@ Engine<T>::Engine(Network& network, const TrainOptions& options, Ranks& ranks)
     : network_(network),
       options_(options),
       ranks_(ranks),
-      stages_(cut_into_stages(network, body_of(network, options.loss), options.parallel.pipeline)),
-      grid_(ranks, stages_),
+      parts_(
+          cut_into_stages(network, body_of(network, options.loss), options.parallel.pipeline, options.parallel.tensor)),
+      grid_(ranks, parts_, options.parallel.tensor),
       stage_(grid_.stage()),
       body_(stage_.plans),
       kernels_(make_table<T>(options.backend)),
       update_(options.optimizer, stage_.parameters, stage_.trainable) {
   if (options_.threads == 0) options_.threads = default_threads();
   for (int i = 0; i < options_.threads; ++i) {
-    Seat& seat = *seats_.emplace_back(std::make_unique<Seat>(body_, stage_, options.loss, kernels_));
+    auto holders = grid_.split() ? std::make_unique<RankHolders>(grid_.members_of_thread(i)) : nullptr;
+    Seat& seat =
+        *seats_.emplace_back(std::make_unique<Seat>(body_, stage_, options.loss, kernels_, std::move(holders)));
     if (!staged()) continue;
     seat.neighbours = grid_.pipeline_of_thread(i);
-    seat.pipeline =
-        std::make_unique<Pipeline<T>>(seat.worker, *seat.neighbours, options.parallel.schedule, stage_.count);
+    seat.pipeline = std::make_unique<Pipeline<T>>(seat.worker, *seat.neighbours, options.parallel.schedule, stage_);
   }
-  if (staged()) {
+  if (grid_.split()) columns_.emplace(stage_, grid_.members());
+  if (parted()) {
     values_ = AlignedBuffer<T>(stage_.count);
-    for (std::size_t i = 0; i < stage_.parameters.size(); ++i)
-      network.copy_parameter(stage_.places[i], std::span(values_.data() + stage_.parameters[i].offset,
-                                                         static_cast<std::size_t>(stage_.parameters[i].elements())));
+    for (std::size_t i = 0; i < stage_.parameters.size(); ++i) {
+      const ParameterInfo& info = stage_.parameters[i];
+      network.copy_parameter(stage_.places[i], info.skipped,
+                             std::span(values_.data() + info.offset, static_cast<std::size_t>(info.elements())));
+    }
   }
 }
 
@@ -79,28 +84,35 @@ Engine<T>::Engine(Network& network, const TrainOptions& options, Ranks& ranks)
 template <class T>
 void Engine<T>::prepare(const Dataset& data) {
   // Initial weights are drawn when they are first asked for: not by two members.
-  if (!staged()) static_cast<void>(network_.values());
+  if (!parted()) static_cast<void>(network_.values());
   profile_ = nullptr;  // only fit takes one, and only fit sees the same batch again
   keeps_inputs_ = false;
   fit_ = nullptr;
   check_data(network_, options_.loss, data);
   const std::int64_t batch = options_.batch > 0 ? options_.batch : data.size();
   slots_ = options_.slots > 0 ? options_.slots : auto_slots(batch);
-  slots_per_chunk_ = slots_per_chunk(batch, slots_, {body_.activation_elements(), stage_.count, sizeof(T)});
+  const std::int64_t held = grid_.split() ? network_.parameter_count() : stage_.count;  // the same for all members
+  slots_per_chunk_ = slots_per_chunk(batch, slots_, {body_.activation_elements(), held, sizeof(T)});
   scores_.loss.resize(static_cast<std::size_t>(slots_));
   scores_.correct.resize(static_cast<std::size_t>(slots_));
   squares_.resize(static_cast<std::size_t>((stage_.trainable + kSquareBlock - 1) / kSquareBlock));
   tree_.emplace(grid_.replicas(), slots_, StretchLayout{stage_.count, stage_.trainable, kSquareBlock},
                 options_.parallel.reduce);
   tree_bytes_ = 0;
-  if (staged()) {
+  if (parted()) {
     const std::vector<std::string> threads = ranks_.all_gather(std::to_string(options_.threads), "beginning");
     for (std::size_t rank = 1; rank < threads.size(); ++rank)
       if (threads[rank] != threads[0])
-        throw Error(ExitCode::usage, fmt::format("rank {} has {} threads and rank 0 has {}: with parallel.pipeline all "
-                                                 "need the same number; set --threads",
+        throw Error(ExitCode::usage, fmt::format("rank {} has {} threads and rank 0 has {}: with parallel.pipeline "
+                                                 "or tensor all need the same number; set --threads",
                                                  rank, threads[rank], threads[0]));
+    exchange_columns();
   }
+}
+
+template <class T>
+void Engine<T>::exchange_columns() {
+  if (columns_) seats_[0]->times.sent_bytes += columns_->exchange(values_.data());
 }
 
 template <class T>
@@ -124,6 +136,7 @@ typename Worker<T>::Chunk Engine<T>::chunk_of(const Member& member, const Batch&
           .ids = batch.ids.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(columns.back())),
           .slots = {columns},
           .parameters = weights(),
+          .columns = columns_ ? columns_->data() : nullptr,
           .scale = options_.reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1),
           .seed = options_.seed,
           .epoch = static_cast<std::uint32_t>(epoch_),
@@ -241,7 +254,7 @@ StepWishes Engine<T>::own_wishes(std::int64_t steps) const {
   return fit_ != nullptr && fit_->wishes ? fit_->wishes(steps) : StepWishes{};
 }
 
-/// The norm of a gradient of which this rank has a stage, by member 0. Its blocks do not end where stages do, so rank 0
+/// The norm of a gradient of which this rank has a part, by member 0. Its blocks do not end where parts do, so rank 0
 /// takes it over the whole vector.
 template <class T>
 void Engine<T>::find_norm(T* gradient) {
@@ -254,14 +267,14 @@ void Engine<T>::find_norm(T* gradient) {
   grid_.broadcast(norm_, "norm");
 }
 
-/// Rank 0's network has the weights of all stages then.
+/// Rank 0's network has the weights of all parts then.
 template <class T>
 void Engine<T>::collect_weights() {
-  if (staged()) grid_.collect(values_.data(), ranks_.leader() ? network_.data<T>() : nullptr, true);
+  if (parted()) grid_.collect(values_.data(), ranks_.leader() ? network_.data<T>() : nullptr, true);
 }
 
-/// The stretches of the optimiser's state that the other ranks own; with stages, the whole of it and of the weights is
-/// rank 0's.
+/// The stretches of the optimiser's state that the other ranks own; of a network in parts, the whole of it and of the
+/// weights is rank 0's.
 template <class T>
 void Engine<T>::gather_state() {
   const std::pair<T*, AlignedBuffer<T>*> vectors[] = {{update_.first_data(), &whole_first_},
@@ -269,7 +282,7 @@ void Engine<T>::gather_state() {
   for (const auto& [own, whole] : vectors) {
     if (own == nullptr) continue;
     tree_->gather_divisible(own);
-    if (!staged()) continue;
+    if (!parted()) continue;
     if (ranks_.leader() && whole->size() == 0) *whole = AlignedBuffer<T>(network_.trainable_count());
     grid_.collect(own, whole->data(), false);
   }
@@ -293,7 +306,7 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
     }
     lap(mine.times.reduce);
     close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
-    if (member.index == 0 && ranks_.size() > 1) {  // the other stages' scores
+    if (member.index == 0 && ranks_.size() > 1) {  // those with the last stage tell the scores
       grid_.send_scores(scores_, wishes_);
       wishes_ = grid_.receive_scores(scores_);
       lap(mine.times.exchange);
@@ -336,16 +349,16 @@ void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
   }
   update_.add_l2(options_.l2, parameters, gradient, first, last, kernels_, context);
   if (options_.clip_norm > 0) {
-    if (!staged())
+    if (!parted())
       kernels_.square_sums({.count = last - first, .x = gradient + first, .partial = squares_.data() + first_block},
                            context);
     close(member, kUpdateSection);
     meet(member);
     if (ranks_.size() > 1) {
-      if (member.index == 0) staged() ? find_norm(gradient) : tree_->gather_blocks(squares_.data());
+      if (member.index == 0) parted() ? find_norm(gradient) : tree_->gather_blocks(squares_.data());
       meet(member);
     }
-    const double norm = staged() ? norm_ : std::sqrt(block_tree(squares_));
+    const double norm = parted() ? norm_ : std::sqrt(block_tree(squares_));
     if (norm > options_.clip_norm)
       kernels_.scale_gradient({.count = last - first, .factor = T(options_.clip_norm / norm), .g = gradient + first},
                               context);
@@ -365,6 +378,7 @@ void Engine<T>::train_batch(const Member& member, const Batch& batch) {
   if (member.index == 0) {
     Lap lap;
     tree_->gather(weights());
+    exchange_columns();
     if (wishes_.stop || wishes_.state) gather_state();
     ranks_.note_step(batch.step + 1);
     lap(seat(member).times.broadcast);
@@ -432,7 +446,7 @@ void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double 
   report_.steps = steps_;
   collect_weights();
   report_.penalty = penalty();
-  if (!staged() || ranks_.leader()) report_.weight_hash = weight_hash(network_.values());
+  if (!parted() || ranks_.leader()) report_.weight_hash = weight_hash(network_.values());
   for (const auto& each : seats_) {
     add_share(report_.times, each->times, 1 / double(seats_.size()));
     each->times = {};
@@ -540,7 +554,7 @@ std::vector<double> Engine<T>::gradient(const Dataset& data, std::span<const std
     tree_->gather(total);
   });
   update_.add_l2(options_.l2, weights(), total, 0, stage_.trainable, kernels_, seats_[0]->worker.context());
-  if (!staged()) return {total, total + stage_.count};
+  if (!parted()) return {total, total + stage_.count};
   AlignedBuffer<T> whole(ranks_.leader() ? network_.parameter_count() : 0);
   grid_.collect(total, whole.data(), true);
   return {whole.data(), whole.data() + whole.size()};

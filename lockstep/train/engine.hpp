@@ -17,6 +17,7 @@
 #include "lockstep/train/stage.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "lockstep/train/update.hpp"
+#include "lockstep/train/weight_columns.hpp"
 #include "lockstep/train/worker.hpp"
 
 namespace lockstep {
@@ -70,8 +71,13 @@ class Engine final : public TrainingEngine {
  private:
   /// What one member of the team owns.
   struct Seat {
-    Seat(const Sequence<T>& body, const Stage& stage, Loss loss, const KernelTable<T>& kernels)
-        : worker(body, stage.inputs, stage.outputs, loss, kernels), sums(stage.count) {}
+    Seat(const Sequence<T>& body, const Stage& stage, Loss loss, const KernelTable<T>& kernels,
+         std::unique_ptr<RankHolders> others)
+        : holders(std::move(others)),
+          worker(body, stage.inputs, stage.outputs, loss, kernels, holders.get()),
+          sums(stage.count) {}
+    std::unique_ptr<RankHolders>
+        holders;  // of the other parts of split layers, on a channel of this member; null: none
     Worker<T> worker;
     std::unique_ptr<Ranks> neighbours;      // the ranks of this pipeline, on a channel of this member
     std::unique_ptr<Pipeline<T>> pipeline;  // null: the network is not cut into stages
@@ -126,12 +132,15 @@ class Engine final : public TrainingEngine {
   std::int64_t node_count() const;
   std::vector<Subtree<T>> subtrees();
   Stretch stretch_of(const Member& member) const;
+  /// This rank holds a part of the network, in values_.
+  bool parted() const { return grid_.parted(); }
   bool staged() const { return grid_.staged(); }
   StepWishes own_wishes(std::int64_t steps) const;
   void gather_state();
   void collect_weights();
   void find_norm(T* gradient);
-  T* weights() { return staged() ? values_.data() : network_.data<T>(); }
+  void exchange_columns();
+  T* weights() { return parted() ? values_.data() : network_.data<T>(); }
   Seat& seat(const Member& member) { return *seats_[static_cast<std::size_t>(member.index)]; }
   /// Ends a span of this member, where a profile is taken.
   void close(const Member& member, std::int32_t section, Cost cost = {}) {
@@ -140,14 +149,15 @@ class Engine final : public TrainingEngine {
 
   Network& network_;
   TrainOptions options_;
-  Ranks& ranks_;  // all of them
-  std::vector<Stage> stages_;
+  Ranks& ranks_;              // all of them
+  std::vector<Stage> parts_;  // of the network, by rank
   RankGrid grid_;
-  const Stage& stage_;       // this rank's
-  AlignedBuffer<T> values_;  // this stage's parameters; without stages they lie in the network
-  double norm_ = 0;          // of the gradient over all stages; by member 0
+  const Stage& stage_;                       // this rank's part
+  AlignedBuffer<T> values_;                  // its parameters; where it is the whole network they lie there
+  std::optional<WeightColumns<T>> columns_;  // of split layers
+  double norm_ = 0;                          // of the gradient over all parts; by member 0
   AlignedBuffer<T> whole_gradient_;
-  AlignedBuffer<T> whole_first_, whole_second_;  // rank 0: the optimiser's state of all stages, where it was gathered
+  AlignedBuffer<T> whole_first_, whole_second_;  // rank 0: the optimiser's state of all parts, where it was gathered
   Sequence<T> body_;
   KernelTable<T> kernels_;
   Update<T> update_;

@@ -62,7 +62,7 @@ Scores Engine<T>::total_scores(const Dataset& data) {
 
 template <class T>
 Scores Engine<T>::evaluate(const Dataset& data) {
-  if (!staged()) static_cast<void>(network_.values());  // as prepare()
+  if (!parted()) static_cast<void>(network_.values());  // as prepare()
   check_data(network_, options_.loss, data);
   prepare_scores(data);
   run_team(options_.threads, [&](const Member& member) { score_blocks(member, data); });
@@ -71,7 +71,7 @@ Scores Engine<T>::evaluate(const Dataset& data) {
 
 template <class T>
 double Engine<T>::penalty() {
-  if (options_.l2 == 0 || (staged() && !ranks_.leader())) return 0;
+  if (options_.l2 == 0 || (parted() && !ranks_.leader())) return 0;
   double sum = 0;
   for (const ParameterInfo& info : network_.parameters())
     if (info.role == Role::weight)

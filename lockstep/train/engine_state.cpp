@@ -21,10 +21,10 @@ TrainingState Engine<T>::state() const {
     state.correct = report_.train.correct;
     state.rate = report_.rate;
   }
-  if (staged() && !ranks_.leader()) return state;  // it has no more than its stage
+  if (parted() && !ranks_.leader()) return state;  // it has no more than its part
   state.parameters = network_.values();
-  state.first = staged() ? whole_first_ : update_.first();
-  state.second = staged() ? whole_second_ : update_.second();
+  state.first = parted() ? whole_first_ : update_.first();
+  state.second = parted() ? whole_second_ : update_.second();
   return state;
 }
 
@@ -47,12 +47,13 @@ void Engine<T>::restore(const TrainingState& state) {
   const auto trained = [&](int needed) { return vectors >= needed ? network_.trainable_count() : 0; };
   AlignedBuffer<T> first = require(state.first, trained(1), "optimizer's first vector");
   AlignedBuffer<T> second = require(state.second, trained(2), "optimizer's second vector");
-  if (staged()) {
-    std::copy_n(parameters.data() + stage_.first_trainable, stage_.trainable, values_.data());
-    std::copy_n(parameters.data() + stage_.first_statistic, stage_.count - stage_.trainable,
-                values_.data() + stage_.trainable);
-    if (vectors >= 1) std::copy_n(first.data() + stage_.first_trainable, stage_.trainable, update_.first_data());
-    if (vectors >= 2) std::copy_n(second.data() + stage_.first_trainable, stage_.trainable, update_.second_data());
+  if (parted()) {
+    for (const Piece& piece : stage_.pieces) {
+      std::copy_n(parameters.data() + piece.whole, piece.count, values_.data() + piece.own);
+      if (piece.own >= stage_.trainable) continue;
+      if (vectors >= 1) std::copy_n(first.data() + piece.whole, piece.count, update_.first_data() + piece.own);
+      if (vectors >= 2) std::copy_n(second.data() + piece.whole, piece.count, update_.second_data() + piece.own);
+    }
     if (ranks_.leader()) {
       network_.values() = std::move(parameters);
       whole_first_ = std::move(first);

@@ -7,20 +7,21 @@
 namespace lockstep {
 
 template <class T>
-Pipeline<T>::Pipeline(Worker<T>& worker, Ranks& stages, PipelineSchedule schedule, std::int64_t parameters)
-    : worker_(worker), stages_(stages), schedule_(schedule), parameters_(parameters) {}
+Pipeline<T>::Pipeline(Worker<T>& worker, Ranks& stages, PipelineSchedule schedule, const Stage& stage)
+    : worker_(worker), stages_(stages), schedule_(schedule), stage_(stage) {}
 
 template <class T>
-void Pipeline<T>::send(int to, ConstMatrix<T> matrix, PhaseTimes& times) {
-  const std::span<const std::byte> bytes = bytes_of(matrix.data, matrix.rows * matrix.stride);
+void Pipeline<T>::send(int to, ConstMatrix<T> matrix, const Split& split, PhaseTimes& times) {
+  const Channels rows = split.part(matrix.rows, stage_.member);
+  const std::span<const std::byte> bytes = bytes_of(matrix.row(rows.first), rows.count * matrix.stride);
   stages_.send(to, bytes);
   times.sent_bytes += double(bytes.size());
 }
 
 template <class T>
-Matrix<T> Pipeline<T>::receive(int from, T* to, std::int64_t rows, std::int64_t samples) {
-  stages_.receive(from, writable_bytes_of(to, rows * padded(samples)));
-  return {to, rows, samples, padded(samples)};
+void Pipeline<T>::receive(int from, Matrix<T> matrix, const Split& split) {
+  const Channels rows = split.part(matrix.rows, stage_.member);
+  stages_.receive(from, writable_bytes_of(matrix.row(rows.first), rows.count * matrix.stride));
 }
 
 /// For what was asked for, and for the sends before it: their memory may then be used again.
@@ -37,30 +38,37 @@ void Pipeline<T>::forward(Task& task, Flight<T>& flight, SlotScores& scores, Pha
   worker_.reserve(task.chunk, flight);
   if (first()) {
     worker_.load(task.chunk, flight, times);
+    wait(task, times);
   } else {
     const auto samples = static_cast<std::int64_t>(task.chunk.ids.size());
-    flight.x = receive(stages_.rank() - 1, flight.input.data(), worker_.inputs(), samples);
+    const Matrix<T> x{flight.input.data(), worker_.inputs(), samples, padded(samples)};
+    receive(stages_.rank() - 1, x, stage_.in_split);
+    wait(task, times);
+    worker_.gather(task.chunk, x, stage_.in_split, times);
+    flight.x = x;
   }
-  wait(task, times);
   worker_.forward(task.chunk, flight, times);
   if (last())
     flight.dy = worker_.score(task.chunk, flight, scores, task.first_slot, times);
   else
-    send(stages_.rank() + 1, flight.y, times);
+    send(stages_.rank() + 1, flight.y, stage_.out_split, times);
 }
 
 template <class T>
 void Pipeline<T>::backward(Task& task, Flight<T>& flight, PhaseTimes& times) {
   const auto samples = static_cast<std::int64_t>(task.chunk.ids.size());
-  if (!last()) flight.dy = receive(stages_.rank() + 1, flight.gradient.data(), worker_.outputs(), samples);
+  if (!last()) {
+    flight.dy = {flight.gradient.data(), worker_.outputs(), samples, padded(samples)};
+    receive(stages_.rank() + 1, flight.dy, stage_.out_split);
+  }
   wait(task, times);
   Matrix<T> dx;
   if (!first()) {
     if (back_.size() < worker_.inputs() * padded(samples)) back_ = AlignedBuffer<T>(worker_.inputs() * padded(samples));
     dx = {back_.data(), worker_.inputs(), samples, padded(samples)};
   }
-  worker_.backward(task.chunk, flight, flight.dy, dx, times);
-  if (!first()) send(stages_.rank() - 1, dx, times);
+  worker_.backward(task.chunk, flight, flight.dy, dx, stage_.out_split, times);
+  if (!first()) send(stages_.rank() - 1, dx, stage_.in_split, times);
 }
 
 template <class T>
@@ -69,7 +77,7 @@ void Pipeline<T>::train(std::vector<Task>& tasks, SlotScores& scores, PhaseTimes
   const auto count = static_cast<std::int64_t>(tasks.size());
   const auto flights = static_cast<std::size_t>(chunks_in_flight(schedule_, stages_.rank(), stages_.size(), count));
   while (flights_.size() < flights) flights_.push_back(std::make_unique<Flight<T>>());
-  while (gradients_.size() < flights) gradients_.emplace_back(parameters_);
+  while (gradients_.size() < flights) gradients_.emplace_back(stage_.count);
   for (const PipelineStep& step : pipeline_steps(schedule_, stages_.rank(), stages_.size(), count)) {
     const auto index = static_cast<std::size_t>(step.chunk);
     Task& task = tasks[index];

@@ -9,6 +9,7 @@
 
 #include "lockstep/parallel/pipeline_schedule.hpp"
 #include "lockstep/parallel/ranks.hpp"
+#include "lockstep/train/stage.hpp"
 #include "lockstep/train/worker.hpp"
 
 namespace lockstep {
@@ -16,9 +17,9 @@ namespace lockstep {
 template <class T>
 class Pipeline {
  public:
-  /// `stages` are the ranks of one pipeline, in the order of their stages, on a channel of this thread; `parameters` is
-  /// the size of this stage's vector.
-  Pipeline(Worker<T>& worker, Ranks& stages, PipelineSchedule schedule, std::int64_t parameters);
+  /// `stages` are the ranks of one pipeline, in the order of their stages, on a channel of this thread; `stage` is this
+  /// rank's.
+  Pipeline(Worker<T>& worker, Ranks& stages, PipelineSchedule schedule, const Stage& stage);
 
   struct Task {
     typename Worker<T>::Chunk chunk;  // its gradients are set here
@@ -37,14 +38,15 @@ class Pipeline {
   bool last() const { return stages_.rank() + 1 == stages_.size(); }
   void forward(Task& task, Flight<T>& flight, SlotScores& scores, PhaseTimes& times);
   void backward(Task& task, Flight<T>& flight, PhaseTimes& times);
-  void send(int to, ConstMatrix<T> matrix, PhaseTimes& times);
-  Matrix<T> receive(int from, T* to, std::int64_t rows, std::int64_t samples);
+  // Members of a stage pass their parts of a matrix on.
+  void send(int to, ConstMatrix<T> matrix, const Split& split, PhaseTimes& times);
+  void receive(int from, Matrix<T> matrix, const Split& split);
   void wait(const Task& task, PhaseTimes& times);
 
   Worker<T>& worker_;
   Ranks& stages_;
   PipelineSchedule schedule_;
-  std::int64_t parameters_;
+  const Stage& stage_;
   std::vector<std::unique_ptr<Flight<T>>> flights_;
   std::vector<AlignedBuffer<T>> gradients_;  // by the parameters, of each flight
   AlignedBuffer<T> back_;                    // the gradient on its way to the stage before

@@ -6,26 +6,40 @@ namespace lockstep {
 
 namespace {
 
-// Channels of the transport: 0 is for all ranks.
-constexpr int kReplicas = 1, kFirstThread = 2;
+// Channels of the transport: 0 is for all ranks. Two ranks that are replicas are not members of one stage, nor of one
+// pipeline, so these groups can share channels.
+constexpr int kGroups = 1, kFirstThread = 2;
 
 }  // namespace
 
-RankGrid::RankGrid(Ranks& all, const std::vector<Stage>& stages) : all_(all), stages_(stages) {
+RankGrid::RankGrid(Ranks& all, const std::vector<Stage>& parts, int members)
+    : all_(all), parts_(parts), member_count_(members) {
   std::vector<int> replicas;
-  for (int rank = all.rank() % this->stages(); rank < all.size(); rank += this->stages()) replicas.push_back(rank);
-  replicas_ = std::make_unique<Ranks>(all, std::move(replicas), kReplicas);
+  for (int rank = place(); rank < all.size(); rank += this->parts()) replicas.push_back(rank);
+  replicas_ = std::make_unique<Ranks>(all, std::move(replicas), kGroups);
+  members_ = std::make_unique<Ranks>(all, places(place() / members * members, members, 1), kGroups);
+}
+
+/// `count` ranks of this replica.
+std::vector<int> RankGrid::places(int first, int count, int step) const {
+  std::vector<int> ranks;
+  for (int i = 0; i < count; ++i) ranks.push_back(all_.rank() - place() + first + i * step);
+  return ranks;
 }
 
 std::unique_ptr<Ranks> RankGrid::pipeline_of_thread(int thread) {
-  std::vector<int> ranks;
-  for (int stage = 0; stage < stages(); ++stage) ranks.push_back(all_.rank() / stages() * stages() + stage);
-  return std::make_unique<Ranks>(all_, std::move(ranks), kFirstThread + thread);
+  const std::vector<int> ranks = places(place() % member_count_, parts() / member_count_, member_count_);
+  return std::make_unique<Ranks>(all_, ranks, kFirstThread + thread);
+}
+
+std::unique_ptr<Ranks> RankGrid::members_of_thread(int thread) {
+  const std::vector<int> ranks = places(place() / member_count_ * member_count_, member_count_, 1);
+  return std::make_unique<Ranks>(all_, ranks, kFirstThread + thread);
 }
 
 /// Of `slots` in all: those of its replica, if it has the last stage, and one more.
 std::span<RankGrid::SlotMail> RankGrid::mail_of(int rank, std::int64_t slots) {
-  const int replica = rank / stages();
+  const int replica = rank / parts();
   const std::int64_t first = replicas_->share(slots, replica), last = replicas_->share(slots, replica + 1);
   const std::int64_t own = has_scores(rank) ? last - first : 0;
   return std::span(mail_).subspan(static_cast<std::size_t>(first + rank), static_cast<std::size_t>(own + 1));
@@ -51,7 +65,7 @@ StepWishes RankGrid::receive_scores(SlotScores& scores) {
   StepWishes wishes;
   for (int rank = 0; rank < all_.size(); ++rank) {
     const std::span<const SlotMail> mail = mail_of(rank, slots);
-    const auto first = static_cast<std::size_t>(replicas_->share(slots, rank / stages()));
+    const auto first = static_cast<std::size_t>(replicas_->share(slots, rank / parts()));
     for (std::size_t i = 0; i + 1 < mail.size(); ++i) {
       scores.loss[first + i] = mail[i].loss;
       scores.correct[first + i] = mail[i].correct;
@@ -71,28 +85,26 @@ void RankGrid::gather_scores(U* data, std::int64_t count) {
   for (int peer = 0; peer < all_.size(); ++peer) {
     if (peer == all_.rank()) continue;
     if (has_scores(all_.rank())) all_.send(peer, part(replicas_->rank()));
-    if (has_scores(peer)) all_.receive(peer, part(peer / stages()));
+    if (has_scores(peer)) all_.receive(peer, part(peer / parts()));
   }
   all_.wait("evaluation");
 }
 
 template <class T>
 void RankGrid::collect(const T* own, T* whole, bool statistics) {
-  const auto each_half = [&](const Stage& stage, const auto& move) {
-    move(0, stage.first_trainable, stage.trainable);
-    if (statistics) move(stage.trainable, stage.first_statistic, stage.count - stage.trainable);
+  const auto for_each_piece = [&](const Stage& part, const auto& move) {
+    for (const Piece& piece : part.pieces)
+      if (statistics || piece.own < part.trainable) move(piece);
   };
   if (all_.leader()) {
-    for (int rank = 1; rank < stages(); ++rank)
-      each_half(stages_[static_cast<std::size_t>(rank)], [&](std::int64_t, std::int64_t to, std::int64_t count) {
-        all_.receive(rank, writable_bytes_of(whole + to, count));
+    for (int rank = 1; rank < parts(); ++rank)
+      for_each_piece(parts_[static_cast<std::size_t>(rank)], [&](const Piece& piece) {
+        all_.receive(rank, writable_bytes_of(whole + piece.whole, piece.count));
       });
-    each_half(stage(), [&](std::int64_t from, std::int64_t to, std::int64_t count) {
-      std::copy_n(own + from, count, whole + to);
-    });
-  } else if (all_.rank() < stages()) {
-    each_half(stage(),
-              [&](std::int64_t from, std::int64_t, std::int64_t count) { all_.send(0, bytes_of(own + from, count)); });
+    for_each_piece(stage(),
+                   [&](const Piece& piece) { std::copy_n(own + piece.own, piece.count, whole + piece.whole); });
+  } else if (all_.rank() < parts()) {
+    for_each_piece(stage(), [&](const Piece& piece) { all_.send(0, bytes_of(own + piece.own, piece.count)); });
   }
   all_.wait("collecting");
 }

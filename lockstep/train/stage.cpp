@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/nn/columns.hpp"
 #include "lockstep/nn/layer.hpp"
 
 namespace lockstep {
@@ -21,22 +22,43 @@ double cost_of(const LayerPlan& plan) {
   return cost.flops + cost.bytes;
 }
 
-/// Gives the parameters of one kind the next places of the stage's vector; where they begin in the network's.
-std::int64_t place(Stage& stage, const Network& network, bool trainable) {
-  std::int64_t first = -1;
+/// Gives the parameters of one kind the next places of the stage's vector.
+void place(Stage& stage, const Network& network, bool trainable) {
+  const std::size_t first_piece = stage.pieces.size();
   for_each_layer(stage.plans, [&](LayerPlan& plan) {
     for (ParameterInfo& info : plan.parameters) {
       if (info.trainable() != trainable) continue;
       const auto found = std::find_if(network.parameters().begin(), network.parameters().end(),
                                       [&](const ParameterInfo& each) { return each.name == info.name; });
       stage.places.push_back(static_cast<std::size_t>(found - network.parameters().begin()));
-      if (first < 0) first = found->offset;
       info.offset = stage.count;
-      stage.count += info.elements();
+      const Piece piece{stage.count, found->offset + info.skipped, info.elements()};
+      const bool more = stage.pieces.size() > first_piece;
+      if (more && stage.pieces.back().whole + stage.pieces.back().count == piece.whole)
+        stage.pieces.back().count += piece.count;
+      else
+        stage.pieces.push_back(piece);
+      stage.count += piece.count;
       stage.parameters.push_back(info);
     }
   });
-  return std::max<std::int64_t>(first, 0);
+}
+
+/// Gives the weights of data gradients their places; the first trained layer of the network needs none.
+void place_columns(Stage& stage, bool first) {
+  bool trained_before = !first;
+  for (LayerPlan& each : stage.plans) {
+    std::vector<LayerPlan*> plans = {&each};
+    for_each_layer(each.body, [&](LayerPlan& inner) { plans.push_back(&inner); });
+    for_each_layer(each.shortcut, [&](LayerPlan& inner) { plans.push_back(&inner); });
+    for (LayerPlan* plan : plans) {
+      const auto shape = weight_shape(*plan);
+      if (!shape || (!trained_before && plan == &each)) continue;
+      plan->columns = stage.columns;
+      stage.columns += column_elements(*shape, {0, shape->out}, plan->in_split.part(shape->in, plan->member));
+    }
+    trained_before = trained_before || !each.parameters.empty() || !each.body.empty();
+  }
 }
 
 }  // namespace
@@ -64,23 +86,37 @@ std::vector<std::size_t> balanced_cuts(const std::vector<double>& costs, std::si
   return cuts;
 }
 
-std::vector<Stage> cut_into_stages(const Network& network, const std::vector<LayerPlan>& body, int stages) {
+std::vector<Stage> cut_into_stages(const Network& network, const std::vector<LayerPlan>& body, int stages,
+                                   int members) {
   if (stages > 1 && static_cast<std::size_t>(stages) > body.size())
     throw Error(ExitCode::usage, fmt::format("parallel.pipeline = {}: the network has {} layers, and a stage needs one",
                                              stages, body.size()));
   std::vector<double> costs;
   for (const LayerPlan& plan : body) costs.push_back(cost_of(plan));
+  std::vector<std::vector<LayerPlan>> parts(static_cast<std::size_t>(members), body);
+  for (int m = 0; members > 1 && m < members; ++m)
+    split_layers(parts[static_cast<std::size_t>(m)], m, members, split_channels(network.input()[0], members));
   std::vector<Stage> result;
   std::size_t first = 0;
+  std::int64_t inputs = network.input().elements();
   for (const std::size_t last : balanced_cuts(costs, static_cast<std::size_t>(stages))) {
-    Stage& stage = result.emplace_back();
-    stage.plans.assign(body.begin() + static_cast<std::ptrdiff_t>(first),
-                       body.begin() + static_cast<std::ptrdiff_t>(last));
-    stage.inputs = first == 0 ? network.input().elements() : result[result.size() - 2].outputs;
-    stage.outputs = stage.plans.empty() ? stage.inputs : stage.plans.back().out.elements();
-    stage.first_trainable = place(stage, network, true);
-    stage.trainable = stage.count;
-    stage.first_statistic = place(stage, network, false);
+    const std::int64_t outputs = last == first ? inputs : body[last - 1].out.elements();
+    for (int m = 0; m < members; ++m) {
+      const std::vector<LayerPlan>& part = parts[static_cast<std::size_t>(m)];
+      Stage& stage = result.emplace_back();
+      stage.plans.assign(part.begin() + static_cast<std::ptrdiff_t>(first),
+                         part.begin() + static_cast<std::ptrdiff_t>(last));
+      stage.inputs = inputs;
+      stage.outputs = outputs;
+      stage.member = m;
+      if (first < part.size()) stage.in_split = part[first].in_split;
+      if (last < part.size()) stage.out_split = part[last].in_split;
+      place(stage, network, true);
+      stage.trainable = stage.count;
+      place(stage, network, false);
+      if (members > 1) place_columns(stage, first == 0);
+    }
+    inputs = outputs;
     first = last;
   }
   return result;

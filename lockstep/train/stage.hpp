@@ -1,5 +1,6 @@
 #pragma once
-// A network cut into stages, one after the other: each rank of a pipeline holds the layers and parameters of one.
+// A network cut into stages, one after the other, and each stage split over the members of a tensor group: what one
+// rank holds of the network.
 
 #include <cstdint>
 #include <vector>
@@ -8,20 +9,30 @@
 
 namespace lockstep {
 
-/// Some consecutive layers. Their parameters form a vector of their own, trainable ones first, as in the network; both
-/// halves of it are stretches of the network's vector.
-struct Stage {
-  std::vector<LayerPlan> plans;                           // with offsets into the stage's vector
-  std::vector<ParameterInfo> parameters;                  // of these layers, in the order of the vector
-  std::vector<std::size_t> places;                        // of these parameters in Network::parameters()
-  std::int64_t trainable = 0, count = 0;                  // of the vector: elements
-  std::int64_t first_trainable = 0, first_statistic = 0;  // where its halves begin in the network's vector
-  std::int64_t inputs = 0, outputs = 0;                   // numbers per sample
+/// A stretch of a rank's vector, and where it lies in the network's.
+struct Piece {
+  std::int64_t own = 0, whole = 0, count = 0;
 };
 
-/// Cuts `body`, the network's layers that training runs, into stages whose slowest one takes as little time as can be.
-/// Error(usage) when there are more stages than layers.
-std::vector<Stage> cut_into_stages(const Network& network, const std::vector<LayerPlan>& body, int stages);
+/// Some consecutive layers, or one member's part of each. Their parameters form a vector of their own, trainable ones
+/// first, as in the network.
+struct Stage {
+  std::vector<LayerPlan> plans;           // with offsets into the stage's vector
+  std::vector<ParameterInfo> parameters;  // of these layers, in the order of the vector
+  std::vector<std::size_t> places;        // of these parameters in Network::parameters()
+  std::vector<Piece> pieces;              // of the vector; trainable ones first
+  std::int64_t trainable = 0, count = 0;  // of the vector: elements
+  std::int64_t columns = 0;               // elements of the second copy of the weights (nn/columns.hpp)
+  std::int64_t inputs = 0, outputs = 0;   // numbers per sample
+  int member = 0;
+  Split in_split, out_split;  // how the members pass activations on, and their gradients
+};
+
+/// Cuts `body`, the network's layers that training runs, into stages whose slowest one takes as little time as can be,
+/// and splits each over `members`: those of the first stage come first. Error(usage) when there are more stages than
+/// layers.
+std::vector<Stage> cut_into_stages(const Network& network, const std::vector<LayerPlan>& body, int stages,
+                                   int members = 1);
 
 /// The last layer of each stage, exclusively, for layers of such costs: the largest sum of a stage is as small as can
 /// be. At least one layer each.

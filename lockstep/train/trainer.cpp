@@ -72,13 +72,22 @@ void check_parallel(const ParallelOptions& p, int ranks) {
     if (!condition) throw Error(ExitCode::usage, message);
   };
   require(p.pipeline >= 1, fmt::format("parallel.pipeline = {} must be at least 1", p.pipeline));
-  require(ranks % p.pipeline == 0,
-          fmt::format(
-              "parallel.pipeline = {} needs a multiple of {} ranks, and there {} {}: start it with mpirun -n {}, or "
-              "set parallel.pipeline = 1",
-              p.pipeline, p.pipeline, ranks == 1 ? "is" : "are", ranks, p.pipeline));
-  require(p.pipeline == 1 || p.reduce != RankReduction::library,
-          "parallel.reduce = \"mpi\" adds up over all ranks, but those of a pipeline have different weights; use tree");
+  require(p.tensor >= 1, fmt::format("parallel.tensor = {} must be at least 1", p.tensor));
+  const int parts = p.pipeline * p.tensor;
+  const std::string keys = p.tensor == 1 ? fmt::format("parallel.pipeline = {}", p.pipeline)
+                           : p.pipeline == 1
+                               ? fmt::format("parallel.tensor = {}", p.tensor)
+                               : fmt::format("parallel.pipeline = {} with parallel.tensor = {}", p.pipeline, p.tensor);
+  require(ranks % parts == 0,
+          fmt::format("{} needs a multiple of {} ranks, and there {} {}: start it with mpirun -n {}, or set {} = 1",
+                      keys, parts, ranks == 1 ? "is" : "are", ranks, parts,
+                      p.tensor == 1     ? "parallel.pipeline"
+                      : p.pipeline == 1 ? "parallel.tensor"
+                                        : "both"));
+  require(parts == 1 || p.reduce != RankReduction::library,
+          fmt::format("parallel.reduce = \"mpi\" adds up over all ranks, but with {} they have different weights; use "
+                      "tree",
+                      keys));
 }
 
 std::unique_ptr<TrainingEngine> make_engine(Network& network, const TrainOptions& options, Ranks& ranks) {

@@ -30,11 +30,13 @@ inline constexpr int kNumericsVersion = 1;
 
 enum class Reduction { mean, sum };  // of the samples' gradients over a batch
 
-/// How ranks share the work. ranks = data x pipeline: rank r has stage r % pipeline of the network, and the same
-/// samples as the other ranks of its pipeline. A stage begins with the network's weights of the moment the trainer is
-/// made; after each epoch, and where state() is complete, rank 0 alone has those of all stages in its network.
+/// How ranks share the work. ranks = data x pipeline x tensor: the first pipeline x tensor of them hold one network
+/// together, and so does every further group of so many, with samples of its own. Such a part begins with the network's
+/// weights of the moment the trainer is made; after each epoch, and where state() is complete, rank 0 alone has those
+/// of all parts in its network.
 struct ParallelOptions {
-  RankReduction reduce = RankReduction::tree;  // over the ranks that have the same stage; library: bits of its own
+  RankReduction reduce = RankReduction::tree;  // over the ranks that hold the same; library: bits of its own
+  int tensor = 1;                              // ranks over which the outputs of every layer are split
   int pipeline = 1;                            // stages
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
 };
@@ -67,10 +69,10 @@ struct Scores {
 
 /// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics. Means over
 /// threads. `wait` is the time at barriers; between ranks `exchange` adds up gradients, `broadcast` spreads weights,
-/// and in the `bubble` a stage of a pipeline waits for its neighbours.
+/// `gather` completes the outputs of split layers, and in the `bubble` a stage of a pipeline waits for its neighbours.
 struct PhaseTimes {
-  double load = 0, forward = 0, loss = 0, backward = 0, bubble = 0, reduce = 0, exchange = 0, update = 0, broadcast = 0,
-         wait = 0;
+  double load = 0, forward = 0, loss = 0, backward = 0, gather = 0, bubble = 0, reduce = 0, exchange = 0, update = 0,
+         broadcast = 0, wait = 0;
   double validation = 0, total = 0;
   double sent_bytes = 0;  // to other ranks, by all threads
 
@@ -83,11 +85,11 @@ struct Phase {
   const char* name;
   double PhaseTimes::*seconds;
 };
-inline constexpr Phase kPhases[] = {{"load", &PhaseTimes::load},           {"forward", &PhaseTimes::forward},
-                                    {"loss", &PhaseTimes::loss},           {"backward", &PhaseTimes::backward},
-                                    {"bubble", &PhaseTimes::bubble},       {"reduce", &PhaseTimes::reduce},
-                                    {"exchange", &PhaseTimes::exchange},   {"update", &PhaseTimes::update},
-                                    {"broadcast", &PhaseTimes::broadcast}, {"wait", &PhaseTimes::wait}};
+inline constexpr Phase kPhases[] = {
+    {"load", &PhaseTimes::load},           {"forward", &PhaseTimes::forward},   {"loss", &PhaseTimes::loss},
+    {"backward", &PhaseTimes::backward},   {"gather", &PhaseTimes::gather},     {"bubble", &PhaseTimes::bubble},
+    {"reduce", &PhaseTimes::reduce},       {"exchange", &PhaseTimes::exchange}, {"update", &PhaseTimes::update},
+    {"broadcast", &PhaseTimes::broadcast}, {"wait", &PhaseTimes::wait}};
 
 struct EpochReport {
   std::int64_t epoch = 0;  // from 1

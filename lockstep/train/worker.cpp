@@ -23,8 +23,8 @@ std::int32_t predicted_class(ConstMatrix<T> z, std::int64_t sample, Loss loss) {
 
 template <class T>
 Worker<T>::Worker(const Sequence<T>& body, std::int64_t inputs, std::int64_t outputs, Loss loss,
-                  const KernelTable<T>& kernels)
-    : body_(body), inputs_(inputs), outputs_(outputs), loss_(loss), kernels_(kernels) {}
+                  const KernelTable<T>& kernels, RankHolders* holders)
+    : body_(body), inputs_(inputs), outputs_(outputs), loss_(loss), kernels_(kernels), holders_(holders) {}
 
 template <class T>
 void Worker<T>::reserve(const Chunk& chunk, Flight<T>& flight) const {
@@ -72,13 +72,15 @@ Pass<T> Worker<T>::pass_of(const Chunk& chunk) {
   return {.kernels = kernels_,
           .context = context_,
           .parameters = chunk.parameters,
+          .columns = chunk.columns,
           .gradients = chunk.gradients,
           .training = chunk.gradients != nullptr,
           .slots = chunk.slots,
           .sample_ids = chunk.ids,
           .seed = chunk.seed,
           .epoch = chunk.epoch,
-          .recorder = chunk.recorder};
+          .recorder = chunk.recorder,
+          .holders = holders_};
 }
 
 template <class T>
@@ -101,12 +103,14 @@ void Worker<T>::forward(const Chunk& chunk, Flight<T>& flight, PhaseTimes& times
   Lap lap;
   flight.y = body_.forward(pass_of(chunk), flight.x, flight.memory);
   lap(times.forward);
+  settle(times.forward, times);
 }
 
 template <class T>
 Matrix<T> Worker<T>::score(const Chunk& chunk, Flight<T>& flight, SlotScores& scores, std::size_t first_slot,
                            PhaseTimes& times) {
   Lap lap;
+  body_.gather_output(pass_of(chunk), flight.memory);
   const auto samples = static_cast<std::int64_t>(chunk.ids.size());
   if (losses_.size() < padded(samples)) losses_ = AlignedBuffer<T>(padded(samples));
   const LossTargets<T> targets = load_targets(chunk);
@@ -117,6 +121,7 @@ Matrix<T> Worker<T>::score(const Chunk& chunk, Flight<T>& flight, SlotScores& sc
       context_);
   count(chunk, flight.y, scores, first_slot);
   lap(times.loss);
+  settle(times.loss, times);
   if (chunk.recorder != nullptr) {
     const Cost cost = loss_cost(outputs_, samples, sizeof(T));
     chunk.recorder->close(kLossSection, cost.flops, cost.bytes);
@@ -125,10 +130,20 @@ Matrix<T> Worker<T>::score(const Chunk& chunk, Flight<T>& flight, SlotScores& sc
 }
 
 template <class T>
-void Worker<T>::backward(const Chunk& chunk, Flight<T>& flight, Matrix<T> dy, Matrix<T> dx, PhaseTimes& times) {
+void Worker<T>::backward(const Chunk& chunk, Flight<T>& flight, Matrix<T> dy, Matrix<T> dx, const Split& dy_split,
+                         PhaseTimes& times) {
   Lap lap;
-  body_.backward(pass_of(chunk), flight.x, flight.memory, dy, dx);
+  body_.backward(pass_of(chunk), flight.x, flight.memory, dy, dx, dy_split);
   lap(times.backward);
+  settle(times.backward, times);
+}
+
+template <class T>
+void Worker<T>::gather(const Chunk& chunk, Matrix<T> matrix, const Split& split, PhaseTimes& times) {
+  if (split.whole()) return;
+  gather_parts(pass_of(chunk), matrix, split);
+  double none = 0;
+  settle(none, times);
 }
 
 template <class T>
@@ -137,7 +152,7 @@ void Worker<T>::run(const Chunk& chunk, SlotScores& scores, std::size_t first_sl
   load(chunk, flight_, times);
   forward(chunk, flight_, times);
   const Matrix<T> dz = score(chunk, flight_, scores, first_slot, times);
-  if (chunk.gradients != nullptr) backward(chunk, flight_, dz, {}, times);
+  if (chunk.gradients != nullptr) backward(chunk, flight_, dz, {}, {}, times);
 }
 
 template class Worker<float>;

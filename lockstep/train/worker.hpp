@@ -9,6 +9,7 @@
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/nn/sequence.hpp"
+#include "lockstep/train/rank_holders.hpp"
 #include "lockstep/train/trainer.hpp"
 
 namespace lockstep {
@@ -33,7 +34,9 @@ template <class T>
 class Worker {
  public:
   /// `body` is the network without a final softmax or sigmoid that belongs to the loss, or a stage of it.
-  Worker(const Sequence<T>& body, std::int64_t inputs, std::int64_t outputs, Loss loss, const KernelTable<T>& kernels);
+  /// `holders` have the other parts of split layers; null: they are whole.
+  Worker(const Sequence<T>& body, std::int64_t inputs, std::int64_t outputs, Loss loss, const KernelTable<T>& kernels,
+         RankHolders* holders = nullptr);
 
   struct Chunk {
     const Dataset& data;
@@ -42,8 +45,9 @@ class Worker {
     /// Where the inputs of these samples stay from one step to the next: filled in when it is empty. Null: nowhere.
     AlignedBuffer<T>* kept = nullptr;
     const T* parameters;
-    T scale = T(1);          // of the loss
-    T* gradients = nullptr;  // every element is written; null: no gradient wanted, inference mode
+    const T* columns = nullptr;  // of split weights
+    T scale = T(1);              // of the loss
+    T* gradients = nullptr;      // every element is written; null: no gradient wanted, inference mode
     std::uint64_t seed = 0;
     std::uint32_t epoch = 0;
     Recorder* recorder = nullptr;  // null: nobody asks where the time goes
@@ -60,8 +64,11 @@ class Worker {
   void forward(const Chunk& chunk, Flight<T>& flight, PhaseTimes& times);
   /// Of the last stage's y; the gradient by y, where wanted, is returned.
   Matrix<T> score(const Chunk& chunk, Flight<T>& flight, SlotScores& scores, std::size_t first_slot, PhaseTimes& times);
-  /// dy may be destroyed; an empty dx is not computed.
-  void backward(const Chunk& chunk, Flight<T>& flight, Matrix<T> dy, Matrix<T> dx, PhaseTimes& times);
+  /// dy may be destroyed; an empty dx is not computed. Of split layers dy is there as `dy_split` says.
+  void backward(const Chunk& chunk, Flight<T>& flight, Matrix<T> dy, Matrix<T> dx, const Split& dy_split,
+                PhaseTimes& times);
+  /// Completes a matrix of which every member has a part.
+  void gather(const Chunk& chunk, Matrix<T> matrix, const Split& split, PhaseTimes& times);
 
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return outputs_; }
@@ -69,6 +76,9 @@ class Worker {
 
  private:
   Pass<T> pass_of(const Chunk& chunk);
+  void settle(double& phase, PhaseTimes& times) const {
+    if (holders_ != nullptr) holders_->settle(phase, times);
+  }
   void count(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const;
   LossTargets<T> load_targets(const Chunk& chunk);
 
@@ -76,6 +86,7 @@ class Worker {
   std::int64_t inputs_, outputs_;
   Loss loss_;
   const KernelTable<T>& kernels_;
+  RankHolders* holders_;
   KernelContext context_;
   Flight<T> flight_;  // of run()
   AlignedBuffer<T> losses_, targets_;

@@ -42,6 +42,7 @@ every_minutes = 1
 
 [parallel]
 reduce = "tree"
+tensor = 1
 pipeline = 1
 schedule = "1f1b"
 )");

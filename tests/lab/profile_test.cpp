@@ -53,8 +53,9 @@ TEST(Profile, RowsStandInTheOrderOfAStep) {
     names.push_back(row.section.name == row.section.phase ? row.section.name
                                                           : row.section.name + " " + row.section.phase);
   const std::vector<std::string> expected = {
-      "load",   "0 linear forward", "1 relu forward", "loss", "1 relu backward", "0 linear backward", "bubble",
-      "reduce", "exchange",         "update",         "wait", "validation",      "shuffle",           "report"};
+      "load",       "0 linear forward", "1 relu forward", "loss",     "1 relu backward", "0 linear backward",
+      "gather",     "bubble",           "reduce",         "exchange", "update",          "wait",
+      "validation", "shuffle",          "report"};
   EXPECT_EQ(names, expected);
 }
 
@@ -86,7 +87,7 @@ TEST(Profile, ARunIsAsFastAsItself) {
   for (const ProfileRow& row : profile_rows(profile, {.baseline = &profile})) {
     const bool meaningless = row.section.name == "wait" || row.section.name == "shuffle" ||
                              row.section.name == "report" || row.section.name == "exchange" ||
-                             row.section.name == "bubble";
+                             row.section.name == "bubble" || row.section.name == "gather";
     ASSERT_EQ(row.speedup.has_value(), !meaningless) << row.section.name;
     EXPECT_DOUBLE_EQ(row.speedup.value_or(1), 1);
   }

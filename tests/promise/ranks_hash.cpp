@@ -1,5 +1,5 @@
-// ranks_hash [THREADS [STAGES]]: one rank of an MPI run. Trains the networks of the promise together with the others.
-// Rank 0 prints, for each network, its name, whether every rank got what one process alone gets ("same" or
+// ranks_hash [THREADS [STAGES [MEMBERS]]]: one rank of an MPI run. Trains the networks of the promise together with the
+// others. Rank 0 prints, for each network, its name, whether every rank got what one process alone gets ("same" or
 // "different"), and the hash.
 
 #include <cstdio>
@@ -29,11 +29,13 @@ int main(int argc, char** argv) {
     for (PromiseRun run : promise_runs()) {
       const DataSplits data = promise_data(run);
       run.options.threads = argc > 1 ? std::atoi(argv[1]) : 1;
-      run.options.parallel.pipeline = argc > 2 ? std::atoi(argv[2]) : 1;
+      const int stages = argc > 2 ? std::atoi(argv[2]) : 1, members = argc > 3 ? std::atoi(argv[3]) : 1;
+      run.options.parallel = {.tensor = members, .pipeline = stages};
       std::string hash = training_hash(run, *data.train, *data.test, &ranks);
-      // Of a pipeline rank 0 alone has everything.
-      if (run.options.parallel.pipeline == 1) hash = hash_of_all(hash, ranks);
-      run.options.threads = run.options.parallel.pipeline = 1;
+      // Of a network in parts rank 0 alone has everything.
+      if (stages * members == 1) hash = hash_of_all(hash, ranks);
+      run.options.threads = 1;
+      run.options.parallel = {};
       const bool same = hash == training_hash(run, *data.train, *data.test);
       if (ranks.leader()) std::printf("%s %s %s\n", run.name.c_str(), same ? "same" : "different", hash.c_str());
     }

@@ -29,27 +29,29 @@ TEST_P(PromiseRanks, OneHashForRanksAndThreads) {
     }
 }
 
-// ranks = data x pipeline; rank 0 has the whole network at the end of every epoch.
-TEST_P(PromiseRanks, OneHashForPipelines) {
+// ranks = data x pipeline x tensor; rank 0 has the whole network at the end of every epoch.
+TEST_P(PromiseRanks, OneHashForNetworksInParts) {
   const DataSplits data = promise_data(run_);
   run_.options.threads = 1;
   const std::string expected = training_hash(run_, *data.train, *data.test);
   struct Case {
-    int stages, replicas, threads;
+    int members, stages, replicas, threads;
     PipelineSchedule schedule;
   };
   using enum PipelineSchedule;
   for (const Case& c :
-       {Case{2, 1, 1, one_forward_one_backward}, Case{2, 1, 3, gpipe}, Case{3, 1, 2, one_forward_one_backward},
-        Case{3, 1, 1, gpipe}, Case{2, 2, 2, one_forward_one_backward}, Case{2, 3, 1, gpipe},
-        Case{4, 2, 1, one_forward_one_backward}}) {
+       {Case{1, 2, 1, 1, one_forward_one_backward}, Case{1, 2, 1, 3, gpipe}, Case{1, 3, 1, 2, one_forward_one_backward},
+        Case{1, 3, 1, 1, gpipe}, Case{1, 2, 2, 2, one_forward_one_backward}, Case{1, 2, 3, 1, gpipe},
+        Case{1, 4, 2, 1, one_forward_one_backward}, Case{2, 1, 1, 1, gpipe}, Case{2, 1, 1, 3, gpipe},
+        Case{3, 1, 1, 1, gpipe}, Case{2, 1, 2, 2, gpipe}, Case{2, 2, 1, 2, one_forward_one_backward},
+        Case{2, 3, 2, 1, gpipe}, Case{11, 1, 1, 1, gpipe}}) {
     PromiseRun run = run_;
     run.options.threads = c.threads;
-    run.options.parallel = {.pipeline = c.stages, .schedule = c.schedule};
-    run_ranks(c.stages * c.replicas, [&](Ranks& ranks) {
+    run.options.parallel = {.tensor = c.members, .pipeline = c.stages, .schedule = c.schedule};
+    run_ranks(c.members * c.stages * c.replicas, [&](Ranks& ranks) {
       const std::string hash = training_hash(run, *data.train, *data.test, &ranks);
       EXPECT_TRUE(!ranks.leader() || hash == expected)
-          << c.stages << " stages x " << c.replicas << ", " << c.threads << " threads";
+          << c.replicas << " x " << c.stages << " stages x " << c.members << " members, " << c.threads << " threads";
     });
   }
 }
@@ -83,15 +85,17 @@ TEST_P(PromiseRanks, GradientsAndStepsToo) {
       EXPECT_EQ(weight_hash(network.values()), weight_hash(alone.values()));
       EXPECT_EQ(trainer.evaluate(*data.test).loss, scores.loss);
     });
-  run_.options.parallel.pipeline = 3;
-  run_ranks(3, [&](Ranks& ranks) {
-    Network network = run_.network;
-    network.initialise(7);
-    Trainer trainer(network, run_.options, ranks);
-    EXPECT_EQ(trainer.gradient(*data.train, ids), ranks.leader() ? gradient : std::vector<double>());
-    EXPECT_EQ(trainer.step(*data.train, ids), loss);
-    EXPECT_EQ(trainer.evaluate(*data.test).loss, scores.loss);
-  });
+  for (const ParallelOptions& parts : {ParallelOptions{.pipeline = 3}, ParallelOptions{.tensor = 3}}) {
+    run_.options.parallel = parts;
+    run_ranks(3, [&](Ranks& ranks) {
+      Network network = run_.network;
+      network.initialise(7);
+      Trainer trainer(network, run_.options, ranks);
+      EXPECT_EQ(trainer.gradient(*data.train, ids), ranks.leader() ? gradient : std::vector<double>());
+      EXPECT_EQ(trainer.step(*data.train, ids), loss);
+      EXPECT_EQ(trainer.evaluate(*data.test).loss, scores.loss);
+    });
+  }
 }
 
 /// Each rank owns a part of the optimiser's state; where it is wished for, and after fit, every rank has all of it.
@@ -119,13 +123,14 @@ TEST_P(PromiseRanks, StateIsGatheredAndTrainingStopsTogether) {
     return state;
   };
   expected = train(run_, nullptr, 0);
-  for (const int size : {2, 3, 4, 6})
+  for (const int size : {2, 3, 4, 6, 8})
     run_ranks(size, [&](Ranks& ranks) {
-      // Of a pipeline rank 0 alone has everything.
+      // Of a network in parts rank 0 alone has everything.
       PromiseRun run = run_;
       if (size == 6) run.options.parallel.pipeline = 3;
+      if (size == 8) run.options.parallel = {.tensor = 2, .pipeline = 2};
       const TrainingState state = train(run, &ranks, size - 1);
-      if (size == 6 && !ranks.leader()) return;
+      if (size >= 6 && !ranks.leader()) return;
       EXPECT_EQ(weight_hash(state.parameters), weight_hash(expected.parameters));
       EXPECT_EQ(weight_hash(state.first), weight_hash(expected.first));
       EXPECT_EQ(weight_hash(state.second), weight_hash(expected.second));

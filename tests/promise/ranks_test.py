@@ -6,9 +6,10 @@ import shutil
 import subprocess
 import sys
 
-# ranks, threads of each, stages of the pipeline
-COUNTS = {"openmpi": [(2, 1, 1), (3, 2, 1), (4, 1, 1), (5, 1, 1), (8, 1, 1), (2, 2, 2), (3, 1, 3), (4, 1, 2)],
-          "mpich": [(2, 1, 1), (3, 1, 1), (2, 1, 2)]}
+# ranks, threads of each, stages of the pipeline, members of each stage
+COUNTS = {"openmpi": [(2, 1, 1, 1), (3, 2, 1, 1), (4, 1, 1, 1), (5, 1, 1, 1), (8, 1, 1, 1), (2, 2, 2, 1), (3, 1, 3, 1), (4, 1, 2, 1),
+                      (2, 2, 1, 2), (4, 1, 1, 2), (4, 1, 2, 2)],
+          "mpich": [(2, 1, 1, 1), (3, 1, 1, 1), (2, 1, 2, 1), (2, 1, 1, 2), (4, 1, 2, 2)]}
 SKIPPED = 77
 
 
@@ -30,10 +31,10 @@ def main(program, plugins, library):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "SLURM_"))}
     environment |= {"LOCKSTEP_MPI_DIR": plugins, "LOCKSTEP_PEER_TIMEOUT": "120"}
     hashes = set()
-    for ranks, threads, stages in COUNTS[library]:
-        name = f"{ranks} ranks x {threads} threads, {stages} stages"
-        done = subprocess.run([*command(library, ranks), program, str(threads), str(stages)], env=environment, capture_output=True,
-                              text=True, timeout=300, check=False)
+    for ranks, threads, stages, members in COUNTS[library]:
+        name = f"{ranks} ranks x {threads} threads, {stages} stages x {members} members"
+        done = subprocess.run([*command(library, ranks), program, str(threads), str(stages), str(members)], env=environment,
+                              capture_output=True, text=True, timeout=300, check=False)
         lines = [line.split() for line in done.stdout.splitlines()]
         print(f"{name}: {done.stdout.strip()}", flush=True)
         if done.returncode != 0 or len(lines) != 4 or f"{ranks} ranks" not in done.stdout:

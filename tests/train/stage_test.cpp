@@ -25,30 +25,48 @@ Network network() {
   return net;
 }
 
-TEST(Stages, HoldEveryParameterOnceInTheOrderOfTheVector) {
-  const Network net = network();
-  for (const int count : {1, 2, 3, 7}) {
-    const std::vector<Stage> stages = cut_into_stages(net, net.plans(), count);
-    ASSERT_EQ(stages.size(), static_cast<std::size_t>(count));
-    std::int64_t trainable = 0, statistics = net.trainable_count(), inputs = net.input().elements();
-    for (const Stage& stage : stages) {
-      EXPECT_EQ(stage.inputs, inputs);
-      inputs = stage.outputs;
-      EXPECT_TRUE(stage.trainable == 0 || stage.first_trainable == trainable);
-      EXPECT_TRUE(stage.count == stage.trainable || stage.first_statistic == statistics);
-      trainable += stage.trainable;
-      statistics += stage.count - stage.trainable;
-      for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
-        const ParameterInfo &own = stage.parameters[i], &whole = net.parameters()[stage.places[i]];
-        EXPECT_EQ(own.name, whole.name);
-        EXPECT_EQ(own.offset - (own.trainable() ? 0 : stage.trainable),
-                  whole.offset - (own.trainable() ? stage.first_trainable : stage.first_statistic));
+/// Grouped and ordinary convolutions, a residual block, more channels than members and fewer.
+Network branched() {
+  Network net({2, 8, 8});
+  net.add(Conv2d{.out = 6, .kernel = 3, .pad = 1, .groups = 2}).add(MaxPool2d{});
+  net.add(Residual{{Conv2d{.out = 6, .kernel = 1}, BatchNorm{}}, {}}).add(Flatten{}).add(Linear{.out = 3});
+  return net;
+}
+
+TEST(Stages, HoldEveryParameterOnce) {
+  for (const Network& net : {network(), branched()})
+    for (const int count : {1, 2, 3, 5})
+      for (const int members : {1, 2, 3, 7}) {
+        const std::vector<Stage> parts = cut_into_stages(net, net.plans(), count, members);
+        ASSERT_EQ(parts.size(), static_cast<std::size_t>(count * members));
+        std::vector<int> holders(static_cast<std::size_t>(net.parameter_count()));
+        for (const Stage& part : parts) {
+          std::int64_t next = 0;
+          for (const Piece& piece : part.pieces) {
+            EXPECT_EQ(piece.own, next);
+            EXPECT_EQ(piece.own < part.trainable, piece.whole < net.trainable_count());
+            next += piece.count;
+            for (std::int64_t i = 0; i < piece.count; ++i) ++holders[static_cast<std::size_t>(piece.whole + i)];
+          }
+          EXPECT_EQ(next, part.count);
+          std::int64_t offset = 0;
+          for (std::size_t i = 0; i < part.parameters.size(); ++i) {
+            const ParameterInfo &own = part.parameters[i], &whole = net.parameters()[part.places[i]];
+            EXPECT_EQ(own.name, whole.name);
+            EXPECT_EQ(own.offset, offset);
+            EXPECT_LE(own.skipped + own.elements(), whole.elements());
+            offset += own.elements();
+          }
+        }
+        EXPECT_EQ(holders, std::vector<int>(holders.size(), 1)) << count << " stages x " << members;
+        EXPECT_EQ(parts.front().inputs, net.input().elements());
+        EXPECT_EQ(parts.back().outputs, net.output().elements());
       }
-    }
-    EXPECT_EQ(trainable, net.trainable_count());
-    EXPECT_EQ(statistics, net.parameter_count());
-    EXPECT_EQ(inputs, net.output().elements());
-  }
+}
+
+TEST(Stages, WholeOnesAreTwoStretches) {
+  const Network net = network();
+  for (const Stage& stage : cut_into_stages(net, net.plans(), 2)) EXPECT_EQ(stage.pieces.size(), 2U);
 }
 
 TEST(Stages, NeedALayerEach) {

@@ -12,8 +12,8 @@ void dropout_apply(const DropoutApply<T>& a) {
     RandomKey key = a.key;
     key.sample = static_cast<std::uint64_t>(a.sample_ids[static_cast<std::size_t>(s)]);
     for (std::int64_t e = 0; e < a.y.rows; ++e) {
-      const auto words = random_block(key, static_cast<std::uint64_t>(e / 4));
-      a.y(e, s) = words[static_cast<std::size_t>(e % 4)] >= threshold ? a.x(e, s) * scale : T(0);
+      const auto words = random_block(key, static_cast<std::uint64_t>((a.first_row + e) / kDropoutRows));
+      a.y(e, s) = words[static_cast<std::size_t>(e % kDropoutRows)] >= threshold ? a.x(e, s) * scale : T(0);
     }
   }
 }

@@ -119,7 +119,6 @@ LOCKSTEP_INLINE Counters<T> counters_of(const RandomKey& key, const Samples<T>& 
 
 template <class T>
 void dropout_apply(const DropoutApply<T>& a, KernelContext&) {
-  constexpr std::int64_t kRows = 4;  // of one counter
   using Bits = typename Vec<T>::Bits;
   const auto threshold = static_cast<std::uint32_t>(a.p * 4294967296.0);
   const Bits least_kept = math::Ops<Vec<T>>::set_bits(threshold);
@@ -129,8 +128,9 @@ void dropout_apply(const DropoutApply<T>& a, KernelContext&) {
   const Matrix<T> y = a.y;
   for_vectors<T>(0, y.cols, [&](std::int64_t c, const auto& end) LOCKSTEP_INLINE_LAMBDA {
     const Samples<T> samples(a.sample_ids.data() + c, least(Vec<T>::kWidth, y.cols - c), a.key.epoch);
-    for (std::int64_t row = 0; row < y.rows; row += kRows) {
-      Counters<T> counters = counters_of<T>(a.key, samples, static_cast<std::uint64_t>(row / kRows));
+    for (std::int64_t row = 0; row < y.rows; row += kDropoutRows) {
+      Counters<T> counters =
+          counters_of<T>(a.key, samples, static_cast<std::uint64_t>((a.first_row + row) / kDropoutRows));
       philox(counters, keys);
       const auto apply = [&](int r) LOCKSTEP_INLINE_LAMBDA {
         const Mask<T> kept = {(Bits)(words_of(counters, r) >= least_kept)};
