@@ -15,6 +15,14 @@
 
 namespace lockstep {
 
+/// Who wants to know how far backward has come.
+class GradientWatch {
+ public:
+  virtual ~GradientWatch() = default;
+  /// Elements of pass.gradients from `first` on are complete: called with ever smaller ones.
+  virtual void complete_from(std::int64_t first) = 0;
+};
+
 /// What all layers share during one pass over a chunk of samples.
 template <class T>
 struct Pass {
@@ -29,9 +37,10 @@ struct Pass {
   std::span<const std::int64_t> sample_ids{};  // one per column; used in training only
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
-  Recorder* recorder = nullptr;  // where the time goes; null: nobody asks
-  const Crew* crew = nullptr;    // who computes this pass together, in inference; null: this thread alone
-  Holders* holders = nullptr;    // the other members, where layers are split
+  Recorder* recorder = nullptr;    // where the time goes; null: nobody asks
+  GradientWatch* watch = nullptr;  // null: nobody wants to know
+  const Crew* crew = nullptr;      // who computes this pass together, in inference; null: this thread alone
+  Holders* holders = nullptr;      // the other members, where layers are split
 };
 
 template <class T>

@@ -62,11 +62,13 @@ class ResidualLayer : public Layer<T> {
     const Matrix<T> copy{space, dy.rows, dy.cols, dy.stride};
     for (std::int64_t r = 0; r < dy.rows; ++r) std::copy_n(dy.row(r), dy.cols, copy.row(r));
     if (pass.recorder != nullptr) pass.recorder->close(backward_section(this->plan().id));
-    body_.backward(pass, x, memory.inner[0], copy, dx, dy_split);
+    Pass<T> inner = pass;
+    inner.watch = nullptr;  // branches are not complete one by one
+    body_.backward(inner, x, memory.inner[0], copy, dx, dy_split);
     Matrix<T> other = dy;  // of the identity
     if (!shortcut_.empty()) {
       other = data ? Matrix<T>{space + dy.rows * dy.stride, dx.rows, dx.cols, dx.stride} : Matrix<T>{};
-      shortcut_.backward(pass, x, memory.inner[1], dy, other, dy_split);
+      shortcut_.backward(inner, x, memory.inner[1], dy, other, dy_split);
     }
     if (!data) return;
     const Channels own = this->plan().in_split.part(dx.rows, this->plan().member);

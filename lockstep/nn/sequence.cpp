@@ -16,6 +16,20 @@ bool has_parameters(const LayerPlan& plan) {
   return !plan.parameters.empty() || any(plan.body) || any(plan.shortcut);
 }
 
+}  // namespace
+
+std::int64_t first_parameter(const LayerPlan& plan) {
+  std::int64_t first = -1;
+  const std::vector<LayerPlan> one = {plan};
+  for_each_layer(one, [&](const LayerPlan& each) {
+    for (const ParameterInfo& info : each.parameters)
+      if (info.trainable() && (first < 0 || info.offset < first)) first = info.offset;
+  });
+  return first;
+}
+
+namespace {
+
 /// The layers that have something to compute, in the order in which they do. A ReLU before a max pool works behind it,
 /// on fewer elements. It is the same function: the largest of the positive ones is the largest of all where that is
 /// positive, and else 0. And the same gradient: that of a window goes to the same element, or, where the largest is not
@@ -66,7 +80,10 @@ template void gather_parts(const Pass<double>&, Matrix<double>, const Split&);
 
 template <class T>
 Sequence<T>::Sequence(const std::vector<LayerPlan>& plans) {
-  for (const LayerPlan& plan : in_order_of_work(plans)) layers_.push_back(make_layer<T>(plan));
+  for (const LayerPlan& plan : in_order_of_work(plans)) {
+    layers_.push_back(make_layer<T>(plan));
+    first_parameters_.push_back(first_parameter(plan));
+  }
 }
 
 /// The first layer never overwrites the sequence's input, nor any layer an output that its maker's backward reads.
@@ -204,6 +221,7 @@ void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory
       pass.recorder->close(backward_section(layers_[i]->plan().id), cost.flops, cost.bytes);
     }
     dy = gradient;
+    if (pass.watch != nullptr && first_parameters_[i] >= 0) pass.watch->complete_from(first_parameters_[i]);
   }
 }
 

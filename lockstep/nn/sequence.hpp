@@ -15,6 +15,9 @@ struct SequenceMemory {
   T* output = nullptr;            // where the last output of a single sample goes; null: into the last layer's memory
 };
 
+/// Where the trainable parameters of a layer begin in the vector, those of layers inside it included; -1: it has none.
+std::int64_t first_parameter(const LayerPlan& plan);
+
 /// Completes a matrix of which every member has a part.
 template <class T>
 void gather_parts(const Pass<T>& pass, Matrix<T> matrix, const Split& split);
@@ -61,6 +64,7 @@ class Sequence {
   std::size_t first_trained() const;
 
   std::vector<std::unique_ptr<Layer<T>>> layers_;
+  std::vector<std::int64_t> first_parameters_;  // of each layer
 };
 
 }  // namespace lockstep

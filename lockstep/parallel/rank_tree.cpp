@@ -23,6 +23,13 @@ struct Range {
   }
 };
 
+/// What a rank keeps after halving with its siblings of all bits before `bit`.
+Range range_before(int bit, int rank, int size) {
+  Range range{0, static_cast<std::size_t>(size)};
+  for (int before = 1; before < bit; before *= 2) range = range.half((rank & before) == 0);
+  return range;
+}
+
 }  // namespace
 
 template <class T>
@@ -62,72 +69,106 @@ void RankTree<T>::receive(int from, U* data, std::int64_t first, std::int64_t la
   ranks_.receive(from, writable_bytes_of(data + first, last - first));
 }
 
+/// Memory and places for all that comes in.
 template <class T>
-T* RankTree<T>::halve(T* sum, const KernelTable<T>& kernels, KernelContext& context) {
-  if (ranks_.size() > 1 && scratch_.size() == 0) scratch_ = AlignedBuffer<T>(layout_.elements);
-  Range range{0, static_cast<std::size_t>(ranks_.size())};
+void RankTree<T>::begin(std::span<const Subtree<T>> local) {
+  begun_ = true;
+  local_.assign(local.begin(), local.end());
+  if (halving_) {
+    if (ranks_.size() > 1 && scratch_.size() == 0) scratch_ = AlignedBuffer<T>(layout_.elements);
+    return;
+  }
+  if (total_.size() == 0) total_ = AlignedBuffer<T>(layout_.elements);
+  if (reduction_ == RankReduction::library) return;
+  nodes_.clear();
+  owners_.clear();
+  for (int peer = 0; peer < ranks_.size(); ++peer) {
+    const auto theirs = subtrees_of<T>(ranks_.share(slots_, peer), ranks_.share(slots_, peer + 1));
+    nodes_.insert(nodes_.end(), theirs.begin(), theirs.end());
+    owners_.insert(owners_.end(), theirs.size(), peer);
+  }
+  const std::int64_t count = this->last() - this->first();
+  const auto needed = count * static_cast<std::int64_t>(nodes_.size());
+  if (scratch_.size() < needed) scratch_ = AlignedBuffer<T>(needed);
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    nodes_[i].sum = owners_[i] == ranks_.rank() ? local_[own++].sum + this->first()
+                                                : scratch_.data() + static_cast<std::int64_t>(i) * count;
+}
+
+template <class T>
+void RankTree<T>::start_halving(std::int64_t first, std::int64_t last, int bit) {
+  const int sibling = ranks_.rank() ^ bit;
+  const bool low = (ranks_.rank() & bit) == 0;
+  const Range range = range_before(bit, ranks_.rank(), ranks_.size()), mine = range.half(low),
+              theirs = range.half(!low);
+  const auto within = [&](std::size_t bound) { return std::clamp(bounds_[bound], first, last); };
+  send(sibling, local_[0].sum, within(theirs.first), within(theirs.last));
+  receive(sibling, scratch_.data(), within(mine.first), within(mine.last));
+}
+
+template <class T>
+T* RankTree<T>::finish_halving(const KernelTable<T>& kernels, KernelContext& context) {
+  T* const sum = local_[0].sum;
   for (int bit = 1; bit < ranks_.size(); bit *= 2) {
-    const int sibling = ranks_.rank() ^ bit;
-    const bool low = (ranks_.rank() & bit) == 0;
-    const Range theirs = range.half(!low);
-    range = range.half(low);
-    const std::int64_t first = bounds_[range.first], last = bounds_[range.last];
-    send(sibling, sum, bounds_[theirs.first], bounds_[theirs.last]);
-    receive(sibling, scratch_.data(), first, last);
+    if (bit > 1) start_halving(0, layout_.elements, bit);
     ranks_.wait("reduce");
     // left + right and right + left are the same bits.
+    const Range range = range_before(2 * bit, ranks_.rank(), ranks_.size());
+    const std::int64_t first = bounds_[range.first], last = bounds_[range.last];
     add_into(sum + first, scratch_.data() + first, last - first, kernels, context);
   }
   return sum;
 }
 
 template <class T>
-T* RankTree<T>::exchange(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context) {
-  const std::int64_t count = last() - first();
-  std::vector<Subtree<T>> nodes;
-  std::vector<int> owners;
-  for (int peer = 0; peer < ranks_.size(); ++peer) {
-    const auto theirs = subtrees_of<T>(ranks_.share(slots_, peer), ranks_.share(slots_, peer + 1));
-    nodes.insert(nodes.end(), theirs.begin(), theirs.end());
-    owners.insert(owners.end(), theirs.size(), peer);
-  }
-  const auto needed = count * static_cast<std::int64_t>(nodes.size());
-  if (scratch_.size() < needed) scratch_ = AlignedBuffer<T>(needed);
-  std::size_t own = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (owners[i] == ranks_.rank()) {
-      nodes[i].sum = local[own++].sum + first();
-      for (int peer = 0; peer < ranks_.size(); ++peer) {
-        const auto to = static_cast<std::size_t>(peer);
-        if (peer != ranks_.rank()) send(peer, nodes[i].sum - first(), bounds_[to], bounds_[to + 1]);
-      }
-    } else {
-      nodes[i].sum = scratch_.data() + static_cast<std::int64_t>(i) * count;
-      receive(owners[i], nodes[i].sum, 0, count);
+void RankTree<T>::start_exchange(std::int64_t first, std::int64_t last) {
+  const auto within = [&](std::size_t bound) { return std::clamp(bounds_[bound], first, last); };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    T* const vector = nodes_[i].sum - this->first();  // where element 0 of it would lie
+    if (owners_[i] != ranks_.rank()) {
+      receive(owners_[i], vector, within(own_), within(own_ + 1));
+      continue;
+    }
+    for (int peer = 0; peer < ranks_.size(); ++peer) {
+      const auto to = static_cast<std::size_t>(peer);
+      if (peer != ranks_.rank()) send(peer, vector, within(to), within(to + 1));
     }
   }
+}
+
+template <class T>
+T* RankTree<T>::finish_exchange(const KernelTable<T>& kernels, KernelContext& context) {
   ranks_.wait("reduce");
-  const Subtree<T> root = add_up<T>(nodes, 0, count, kernels, context).front();
-  if (total_.size() == 0) total_ = AlignedBuffer<T>(layout_.elements);
+  const std::int64_t count = last() - first();
+  const Subtree<T> root = add_up<T>(nodes_, 0, count, kernels, context).front();
   std::copy_n(root.sum, count, total_.data() + first());
   return total_.data();
 }
 
 template <class T>
-T* RankTree<T>::sum_by_library(std::span<const Subtree<T>> local, const KernelTable<T>& kernels,
-                               KernelContext& context) {
-  if (total_.size() == 0) total_ = AlignedBuffer<T>(layout_.elements);
-  std::fill_n(total_.data(), layout_.elements, T(0));  // a rank without slots adds nothing
-  for (const Subtree<T>& node : local) add_into(total_.data(), node.sum, layout_.elements, kernels, context);
-  ranks_.start_library_sum(std::span(total_.data(), static_cast<std::size_t>(layout_.elements)));
-  ranks_.wait("reduce");
-  return total_.data();
+void RankTree<T>::start(std::span<const Subtree<T>> local, std::int64_t first, std::int64_t last,
+                        const KernelTable<T>& kernels, KernelContext& context) {
+  if (!begun_) begin(local);
+  if (reduction_ == RankReduction::library) {
+    std::fill(total_.data() + first, total_.data() + last, T(0));  // a rank without slots adds nothing
+    for (const Subtree<T>& node : local_)
+      add_into(total_.data() + first, node.sum + first, last - first, kernels, context);
+    ranks_.start_library_sum(std::span(total_.data() + first, static_cast<std::size_t>(last - first)));
+  } else if (!halving_) {
+    start_exchange(first, last);
+  } else if (ranks_.size() > 1) {
+    start_halving(first, last, 1);
+  }
 }
 
 template <class T>
-T* RankTree<T>::reduce(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context) {
-  if (reduction_ == RankReduction::library) return sum_by_library(local, kernels, context);
-  return halving_ ? halve(local[0].sum, kernels, context) : exchange(local, kernels, context);
+T* RankTree<T>::finish(const KernelTable<T>& kernels, KernelContext& context) {
+  begun_ = false;
+  if (reduction_ != RankReduction::library)
+    return halving_ ? finish_halving(kernels, context) : finish_exchange(kernels, context);
+  ranks_.wait("reduce");
+  return total_.data();
 }
 
 template <class T>
@@ -146,8 +187,7 @@ void RankTree<T>::gather_stretches(U* data, const std::vector<std::int64_t>& bou
   }
   // What this rank holds is the range that halving would leave it after `bit`; its sibling holds the other half.
   for (int bit = ranks_.size() / 2; bit >= 1; bit /= 2) {
-    Range parent{0, static_cast<std::size_t>(ranks_.size())};
-    for (int above = 1; above < bit; above *= 2) parent = parent.half((ranks_.rank() & above) == 0);
+    const Range parent = range_before(bit, ranks_.rank(), ranks_.size());
     const bool low = (ranks_.rank() & bit) == 0;
     const Range mine = parent.half(low), theirs = parent.half(!low);
     send(ranks_.rank() ^ bit, data, bounds[mine.first], bounds[mine.last]);

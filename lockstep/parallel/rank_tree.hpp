@@ -49,7 +49,16 @@ class RankTree {
 
   /// `local` is what add_up left of this rank's slots. The total over all slots, valid in this rank's stretch; returns
   /// where element 0 of its vector lies. The vectors of `local` are overwritten.
-  T* reduce(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context);
+  T* reduce(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context) {
+    start(local, 0, layout_.elements, kernels, context);
+    return finish(kernels, context);
+  }
+  /// The same in parts. Elements [first, last) of `local` are there, and go on their way: until finish() they must not
+  /// change. The parts make up the whole, and come in the same order on all ranks; between them nobody else may use the
+  /// channel of these ranks.
+  void start(std::span<const Subtree<T>> local, std::int64_t first, std::int64_t last, const KernelTable<T>& kernels,
+             KernelContext& context);
+  T* finish(const KernelTable<T>& kernels, KernelContext& context);
 
   /// Every rank's stretch to every rank: of a whole vector, of one with the divisible elements only, or with one number
   /// per block.
@@ -60,9 +69,11 @@ class RankTree {
   std::int64_t bytes_sent() const { return bytes_sent_; }
 
  private:
-  T* halve(T* sum, const KernelTable<T>& kernels, KernelContext& context);
-  T* exchange(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context);
-  T* sum_by_library(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context);
+  void begin(std::span<const Subtree<T>> local);
+  void start_halving(std::int64_t first, std::int64_t last, int bit);
+  T* finish_halving(const KernelTable<T>& kernels, KernelContext& context);
+  void start_exchange(std::int64_t first, std::int64_t last);
+  T* finish_exchange(const KernelTable<T>& kernels, KernelContext& context);
   template <class U>
   void gather_stretches(U* data, const std::vector<std::int64_t>& bounds);
   template <class U>
@@ -78,6 +89,10 @@ class RankTree {
   std::vector<std::int64_t> bounds_, divisible_bounds_, block_bounds_;  // of the stretches, in the order of the vector
   std::size_t own_;                                                     // this rank's stretch
   AlignedBuffer<T> scratch_, total_;
+  // Of the present reduction.
+  bool begun_ = false;
+  std::vector<Subtree<T>> local_{}, nodes_{};  // of this rank; of all ranks, where subtrees are exchanged
+  std::vector<int> owners_{};                  // of nodes_
   std::int64_t bytes_sent_ = 0;
 };
 

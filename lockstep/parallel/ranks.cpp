@@ -124,8 +124,8 @@ void Ranks::fail_silent(const char* phase, std::chrono::nanoseconds waited) cons
               fmt::format("rank {} on {} has not heard from {} for {:.0f} s in phase {}, after step {}: it is "
                           "dead, stopped or cut off; go on from the last checkpoint with --resume",
                           rank(), transport_->host(),
-                          silent->peer == kAll ? "the others" : fmt::format("rank {}", silent->peer), std::chrono::duration<double>(waited).count(),
-                          phase, status_->step.load()));
+                          silent->peer == kAll ? "the others" : fmt::format("rank {}", silent->peer),
+                          std::chrono::duration<double>(waited).count(), phase, status_->step.load()));
 }
 
 std::vector<std::string> Ranks::all_gather(const std::string& text, const char* phase) {

@@ -7,23 +7,34 @@ namespace lockstep {
 
 template <class T>
 AlignedBuffer<T>& SlotSums<T>::next_buffer() {
-  if (depth_ == nodes_.size()) nodes_.push_back({AlignedBuffer<T>(size_)});
+  if (depth_ == nodes_.size()) nodes_.push_back({slot_vector<T>(size_)});
   return nodes_[depth_].sum;
 }
 
 template <class T>
 void SlotSums<T>::push(int level, std::int64_t index, const KernelTable<T>& kernels, KernelContext& context) {
+  announce(level, index);
+  add_announced(0, size_, kernels, context);
+}
+
+template <class T>
+void SlotSums<T>::announce(int level, std::int64_t index) {
   nodes_[depth_].level = level;
   nodes_[depth_].index = index;
   ++depth_;
-  while (depth_ >= 2) {
+  for (additions_ = 0; depth_ >= 2; ++additions_, --depth_) {
     SlotNode<T>&left = nodes_[depth_ - 2], &right = nodes_[depth_ - 1];
     if (left.level != right.level || left.index % 2 != 0) return;
-    add_into(left.sum.data(), right.sum.data(), size_, kernels, context);
     ++left.level;
     left.index /= 2;
-    --depth_;
   }
+}
+
+template <class T>
+void SlotSums<T>::add_announced(std::int64_t first, std::int64_t count, const KernelTable<T>& kernels,
+                                KernelContext& context) {
+  for (std::size_t right = depth_ - 1 + additions_; right >= depth_; --right)
+    add_into(nodes_[right - 1].sum.data() + first, nodes_[right].sum.data() + first, count, kernels, context);
 }
 
 std::int64_t aligned_run(std::int64_t first, std::int64_t last, std::int64_t most) {

@@ -3,6 +3,7 @@
 // its range of slots as they come, like a binary counter (memory: about log2(slots) vectors, whatever their number);
 // what is left is finished over stretches of the vector, by any number of workers at once.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,6 +11,12 @@
 #include "lockstep/kernels/table.hpp"
 
 namespace lockstep {
+
+/// A vector of `size` elements to be written and added up; never null, even where a rank holds no parameters.
+template <class T>
+AlignedBuffer<T> slot_vector(std::int64_t size) {
+  return AlignedBuffer<T>(std::max<std::int64_t>(size, 1));
+}
 
 /// Node (level, index) is the sum over slots [index << level, (index + 1) << level).
 template <class T>
@@ -33,6 +40,10 @@ class SlotSums {
   AlignedBuffer<T>& next_buffer();
   /// The next node is written: it is (level, index), the right neighbour of the one before. Adds up what it completes.
   void push(int level, std::int64_t index, const KernelTable<T>& kernels, KernelContext& context);
+  /// The same in parts, for the last node: it will be written from now on, and nodes() says what will be there then.
+  void announce(int level, std::int64_t index);
+  /// Elements [first, first + count) of it are written.
+  void add_announced(std::int64_t first, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context);
   /// The complete subtrees, left to right.
   std::span<SlotNode<T>> nodes() { return std::span(nodes_).first(depth_); }
   std::int64_t node_count() const { return static_cast<std::int64_t>(depth_); }
@@ -41,6 +52,7 @@ class SlotSums {
   std::int64_t size_;
   std::vector<SlotNode<T>> nodes_;
   std::size_t depth_ = 0;
+  std::size_t additions_ = 0;  // that the last node completes, each into the vector before it
 };
 
 /// left += right, the addition of the tree.

@@ -1,7 +1,6 @@
 #include "lockstep/train/engine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 
@@ -22,6 +21,9 @@ constexpr std::int64_t kChunkBytes = 512 * 1024;
 /// The inputs of a small data set that is trained in one batch, in one order, are turned into columns once and stay so.
 /// Larger ones would only be a second copy of the data.
 constexpr std::int64_t kKeptBytes = 64 * 1024 * 1024;
+
+/// A slice of the gradient that is worth a message of its own: it leaves while backward still runs.
+constexpr std::int64_t kSliceBytes = 32 * 1024;
 
 void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
   for (const Phase& phase : kPhases) sum.*phase.seconds += share * (part.*phase.seconds);
@@ -99,6 +101,15 @@ void Engine<T>::prepare(const Dataset& data) {
   tree_.emplace(grid_.replicas(), slots_, StretchLayout{stage_.count, stage_.trainable, kSquareBlock},
                 options_.parallel.reduce);
   tree_bytes_ = 0;
+  slices_.reset();
+  if (grid_.replicas().size() > 1) {
+    std::vector<std::int64_t> boundaries;
+    for (const LayerPlan& plan : stage_.plans)
+      if (const std::int64_t first = first_parameter(plan); first >= 0) boundaries.push_back(first);
+    slices_ = std::make_unique<SlicedReduction<T>>(
+        *tree_, slices_of(boundaries, stage_.count, kSliceBytes / static_cast<std::int64_t>(sizeof(T))), stage_.count,
+        options_.threads);
+  }
   if (parted()) {
     const std::vector<std::string> threads = ranks_.all_gather(std::to_string(options_.threads), "beginning");
     for (std::size_t rank = 1; rank < threads.size(); ++rank)
@@ -125,111 +136,6 @@ void Engine<T>::keep_inputs(const Dataset& data) {
     each->kept.clear();
     if (keeps_inputs_) each->kept.resize(static_cast<std::size_t>(slots_));
   }
-}
-
-/// Samples [first, first + columns.back()) of the batch, cut into slots at `columns`. Where their gradients go is to be
-/// set.
-template <class T>
-typename Worker<T>::Chunk Engine<T>::chunk_of(const Member& member, const Batch& batch, std::int64_t first,
-                                              std::span<const std::int64_t> columns) {
-  return {.data = batch.data,
-          .ids = batch.ids.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(columns.back())),
-          .slots = {columns},
-          .parameters = weights(),
-          .columns = columns_ ? columns_->data() : nullptr,
-          .scale = options_.reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1),
-          .seed = options_.seed,
-          .epoch = static_cast<std::uint32_t>(epoch_),
-          .recorder = profile_ == nullptr ? nullptr : &profile_->recorder(member.index)};
-}
-
-/// The sums of `run` slots from `slot` on are written where SlotSums wanted them.
-template <class T>
-void Engine<T>::push(const Member& member, std::int64_t slot, std::int64_t run) {
-  Seat& own = seat(member);
-  Lap lap;
-  const std::int64_t before = own.sums.node_count();
-  own.sums.push(std::countr_zero(static_cast<std::uint64_t>(run)), slot / run, kernels_, own.worker.context());
-  lap(own.times.reduce);
-  const auto additions = double(before + 1 - own.sums.node_count());
-  close(member, kReduceSection, additions * add_cost(stage_.count, 1, sizeof(T)));
-}
-
-/// The same for slots without samples.
-template <class T>
-void Engine<T>::push_nothing(const Member& member, std::int64_t slot, std::int64_t run) {
-  std::fill_n(seat(member).sums.next(), stage_.count, T(0));
-  std::fill_n(scores_.loss.begin() + slot, run, 0.0);
-  std::fill_n(scores_.correct.begin() + slot, run, 0);
-  push(member, slot, run);
-}
-
-/// First half of a step: the gradients of this member's slots, chunk by chunk, depth first.
-template <class T>
-void Engine<T>::run_slots(const Member& member, const Batch& batch) {
-  Seat& own = seat(member);
-  const std::vector<std::int64_t> bounds = cut_into_slots(static_cast<std::int64_t>(batch.ids.size()), slots_);
-  own.sums.clear();
-  const std::int64_t own_slots = tree_->last_slot() - tree_->first_slot();
-  const std::int64_t first = tree_->first_slot() + member.share(own_slots, member.index);
-  const std::int64_t last = tree_->first_slot() + member.share(own_slots, member.index + 1);
-  if (staged()) return run_pipeline(member, batch, bounds, first, last);
-  std::vector<std::int64_t> columns;
-  for (std::int64_t slot = first, run = 0; slot < last; slot += run) {
-    run = aligned_run(slot, last, slots_per_chunk_);
-    const auto begin = bounds.begin() + slot;
-    columns.assign(begin, begin + run + 1);
-    for (std::int64_t& column : columns) column -= *begin;
-    if (columns.back() == 0) {
-      push_nothing(member, slot, run);
-      continue;
-    }
-    typename Worker<T>::Chunk chunk = chunk_of(member, batch, *begin, columns);
-    if (keeps_inputs_) chunk.kept = &own.kept[static_cast<std::size_t>(slot)];
-    chunk.gradients = own.sums.next();
-    own.worker.run(chunk, scores_, static_cast<std::size_t>(slot), own.times);
-    push(member, slot, run);
-  }
-}
-
-/// The same for one stage of several: each slot is a chunk, and several are in flight.
-template <class T>
-void Engine<T>::run_pipeline(const Member& member, const Batch& batch, std::span<const std::int64_t> bounds,
-                             std::int64_t first, std::int64_t last) {
-  Seat& own = seat(member);
-  std::vector<typename Pipeline<T>::Task> tasks;
-  std::vector<std::array<std::int64_t, 2>> columns(static_cast<std::size_t>(last - first));
-  for (std::int64_t slot = first; slot < last; ++slot) {
-    const auto at = static_cast<std::size_t>(slot);
-    if (bounds[at] == bounds[at + 1]) continue;
-    auto& cut = columns[at - static_cast<std::size_t>(first)] = {0, bounds[at + 1] - bounds[at]};
-    tasks.push_back({chunk_of(member, batch, bounds[at], cut), at});
-    if (keeps_inputs_) tasks.back().chunk.kept = &own.kept[at];
-  }
-  std::int64_t next = first;  // the slot whose sums are pushed next
-  own.pipeline->train(tasks, scores_, own.times, [&](std::size_t task, AlignedBuffer<T>& gradients) {
-    const auto slot = static_cast<std::int64_t>(tasks[task].first_slot);
-    while (next < slot) push_nothing(member, next++, 1);
-    std::swap(own.sums.next_buffer(), gradients);
-    push(member, next++, 1);
-  });
-  while (next < last) push_nothing(member, next++, 1);
-}
-
-template <class T>
-std::int64_t Engine<T>::node_count() const {
-  std::int64_t count = 0;
-  for (const auto& each : seats_) count += each->sums.node_count();
-  return count;
-}
-
-/// What the members have summed up, left to right.
-template <class T>
-std::vector<Subtree<T>> Engine<T>::subtrees() {
-  std::vector<Subtree<T>> nodes;
-  for (const auto& each : seats_)
-    for (SlotNode<T>& node : each->sums.nodes()) nodes.push_back({node.sum.data(), node.level, node.index});
-  return nodes;
 }
 
 template <class T>
@@ -279,8 +185,8 @@ template <class T>
 void Engine<T>::gather_state() {
   const std::pair<T*, AlignedBuffer<T>*> vectors[] = {{update_.first_data(), &whole_first_},
                                                       {update_.second_data(), &whole_second_}};
-  for (const auto& [own, whole] : vectors) {
-    if (own == nullptr) continue;
+  for (const auto& [own, whole] :
+       std::span(vectors).first(static_cast<std::size_t>(state_vectors(options_.optimizer)))) {
     tree_->gather_divisible(own);
     if (!parted()) continue;
     if (ranks_.leader() && whole->size() == 0) *whole = AlignedBuffer<T>(network_.trainable_count());
@@ -295,40 +201,34 @@ template <class T>
 T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& own) {
   Seat& mine = seat(member);
   KernelContext& context = mine.worker.context();
-  const std::vector<Subtree<T>> nodes = subtrees();
-  const std::int64_t trainable = stage_.trainable, all = stage_.count;
   Lap lap;
-  if (grid_.replicas().size() == 1) {
-    T* const gradient = add_up<T>(nodes, own.first, own.last - own.first, kernels_, context).front().sum;
+  if (slices_ != nullptr) {  // the sums are on their way
     if (member.index == 0) {
-      add_up<T>(nodes, trainable, all - trainable, kernels_, context);
-      wishes_ = own_wishes(batch.step + 1);
-    }
-    lap(mine.times.reduce);
-    close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
-    if (member.index == 0 && ranks_.size() > 1) {  // those with the last stage tell the scores
-      grid_.send_scores(scores_, wishes_);
+      grid_.send_scores(scores_, own_wishes(batch.step + 1));
+      gradient_ = slices_->finish(kernels_, context);
       wishes_ = grid_.receive_scores(scores_);
       lap(mine.times.exchange);
       close(member, kExchangeSection);
     }
-    return gradient;
+    meet(member);
+    return gradient_;
   }
-  const std::int64_t first = member.share(all, member.index), last = member.share(all, member.index + 1);
-  const std::vector<Subtree<T>> local = add_up<T>(nodes, first, last - first, kernels_, context);
-  lap(mine.times.reduce);
-  close(member, kReduceSection, double(nodes.size() - local.size()) * add_cost(last - first, 1, sizeof(T)));
-  meet(member);
-  Lap exchange;
+  const std::vector<Subtree<T>> nodes = subtrees();
+  const std::int64_t trainable = stage_.trainable, all = stage_.count;
+  T* const gradient = add_up<T>(nodes, own.first, own.last - own.first, kernels_, context).front().sum;
   if (member.index == 0) {
-    grid_.send_scores(scores_, own_wishes(batch.step + 1));
-    gradient_ = tree_->reduce(local, kernels_, context);
+    add_up<T>(nodes, trainable, all - trainable, kernels_, context);
+    wishes_ = own_wishes(batch.step + 1);
+  }
+  lap(mine.times.reduce);
+  close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
+  if (member.index == 0 && ranks_.size() > 1) {  // those with the last stage tell the scores
+    grid_.send_scores(scores_, wishes_);
     wishes_ = grid_.receive_scores(scores_);
-    exchange(mine.times.exchange);
+    lap(mine.times.exchange);
     close(member, kExchangeSection);
   }
-  meet(member);
-  return gradient_;
+  return gradient;
 }
 
 /// Second half: this member's stretch of the parameter vector, in whole blocks of kSquareBlock elements.
@@ -549,8 +449,8 @@ std::vector<double> Engine<T>::gradient(const Dataset& data, std::span<const std
     member.barrier.wait();
     if (member.index != 0) return;
     KernelContext& context = seat(member).worker.context();
-    const auto local = add_up<T>(subtrees(), 0, stage_.count, kernels_, context);
-    total = tree_->reduce(local, kernels_, context);
+    total = slices_ != nullptr ? slices_->finish(kernels_, context)
+                               : add_up<T>(subtrees(), 0, stage_.count, kernels_, context).front().sum;
     tree_->gather(total);
   });
   update_.add_l2(options_.l2, weights(), total, 0, stage_.trainable, kernels_, seats_[0]->worker.context());

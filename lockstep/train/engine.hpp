@@ -11,6 +11,7 @@
 
 #include "lockstep/data/batches.hpp"
 #include "lockstep/parallel/rank_tree.hpp"
+#include "lockstep/parallel/sliced_reduction.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/pipeline.hpp"
 #include "lockstep/train/rank_grid.hpp"
@@ -82,8 +83,19 @@ class Engine final : public TrainingEngine {
     std::unique_ptr<Ranks> neighbours;      // the ranks of this pipeline, on a channel of this member
     std::unique_ptr<Pipeline<T>> pipeline;  // null: the network is not cut into stages
     SlotSums<T> sums;
+    bool announced = false;      // the last of its sums are being written
+    std::size_t next_slice = 0;  // of the reduction
+    double slice_seconds = 0;    // that it took from backward
     PhaseTimes times;
     std::vector<AlignedBuffer<T>> kept;  // the inputs of its chunks, by chunk; empty where they are gathered each time
+  };
+
+  /// Hears from backward how far a member's last sums are written.
+  struct SliceWatch final : GradientWatch {
+    SliceWatch(Engine& e, const Member& m) : engine(e), member(m) {}
+    void complete_from(std::int64_t first) override { engine.arrive(member, first); }
+    Engine& engine;
+    const Member& member;
   };
 
   /// One batch as all members see it.
@@ -109,12 +121,15 @@ class Engine final : public TrainingEngine {
   void run_epoch(const Member& member, const Dataset& data, const FitOptions& fit_options, std::int64_t total_epochs);
   void train_batch(const Member& member, const Batch& batch);
   void run_slots(const Member& member, const Batch& batch);
+  void run_chunks(const Member& member, const Batch& batch, std::span<const std::int64_t> bounds, std::int64_t first,
+                  std::int64_t last);
   void run_pipeline(const Member& member, const Batch& batch, std::span<const std::int64_t> bounds, std::int64_t first,
                     std::int64_t last);
   typename Worker<T>::Chunk chunk_of(const Member& member, const Batch& batch, std::int64_t first,
                                      std::span<const std::int64_t> columns);
   void push(const Member& member, std::int64_t slot, std::int64_t run);
   void push_nothing(const Member& member, std::int64_t slot, std::int64_t run);
+  void arrive(const Member& member, std::int64_t first);
   void reduce_and_update(const Member& member, const Batch& batch);
   T* reduce(const Member& member, const Batch& batch, const Stretch& own);
   void meet(const Member& member);
@@ -169,7 +184,8 @@ class Engine final : public TrainingEngine {
   Profile* profile_ = nullptr;          // of the present fit
   const FitOptions* fit_ = nullptr;     // the same
   std::optional<RankTree<T>> tree_;
-  std::int64_t tree_bytes_ = 0;  // that it had sent by the end of the last epoch
+  std::unique_ptr<SlicedReduction<T>> slices_;  // null: no other rank holds the same
+  std::int64_t tree_bytes_ = 0;                 // that the tree had sent by the end of the last epoch
 
   // Shared by the team: each entry has one writer between two barriers.
   SlotScores scores_;            // of the present batch, by slot

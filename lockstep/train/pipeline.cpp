@@ -77,7 +77,7 @@ void Pipeline<T>::train(std::vector<Task>& tasks, SlotScores& scores, PhaseTimes
   const auto count = static_cast<std::int64_t>(tasks.size());
   const auto flights = static_cast<std::size_t>(chunks_in_flight(schedule_, stages_.rank(), stages_.size(), count));
   while (flights_.size() < flights) flights_.push_back(std::make_unique<Flight<T>>());
-  while (gradients_.size() < flights) gradients_.emplace_back(stage_.count);
+  while (gradients_.size() < flights) gradients_.push_back(slot_vector<T>(stage_.count));
   for (const PipelineStep& step : pipeline_steps(schedule_, stages_.rank(), stages_.size(), count)) {
     const auto index = static_cast<std::size_t>(step.chunk);
     Task& task = tasks[index];

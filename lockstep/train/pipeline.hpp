@@ -9,6 +9,7 @@
 
 #include "lockstep/parallel/pipeline_schedule.hpp"
 #include "lockstep/parallel/ranks.hpp"
+#include "lockstep/parallel/slot_sums.hpp"
 #include "lockstep/train/stage.hpp"
 #include "lockstep/train/worker.hpp"
 

@@ -37,12 +37,12 @@ std::unique_ptr<Ranks> RankGrid::members_of_thread(int thread) {
   return std::make_unique<Ranks>(all_, ranks, kFirstThread + thread);
 }
 
-/// Of `slots` in all: those of its replica, if it has the last stage, and one more.
+/// Of `slots` in all: those of its replica, if it is the one to tell them, and one more. They lie in the order of ranks.
 std::span<RankGrid::SlotMail> RankGrid::mail_of(int rank, std::int64_t slots) {
   const int replica = rank / parts();
   const std::int64_t first = replicas_->share(slots, replica), last = replicas_->share(slots, replica + 1);
-  const std::int64_t own = has_scores(rank) ? last - first : 0;
-  return std::span(mail_).subspan(static_cast<std::size_t>(first + rank), static_cast<std::size_t>(own + 1));
+  const std::int64_t begin = rank % parts() > teller() ? last : first, own = has_scores(rank) ? last - first : 0;
+  return std::span(mail_).subspan(static_cast<std::size_t>(begin + rank), static_cast<std::size_t>(own + 1));
 }
 
 void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {

@@ -63,8 +63,9 @@ class RankGrid {
 
   int parts() const { return static_cast<int>(parts_.size()); }
   int place() const { return all_.rank() % parts(); }
-  /// The first of those with the last stage tells them.
-  bool has_scores(int rank) const { return rank % parts() == parts() - member_count_; }
+  /// The place of the rank that tells a replica's scores: the first of those with the last stage.
+  int teller() const { return parts() - member_count_; }
+  bool has_scores(int rank) const { return rank % parts() == teller(); }
   std::vector<int> places(int first, int count, int step) const;
   std::span<SlotMail> mail_of(int rank, std::int64_t slots);
 

@@ -36,7 +36,7 @@ void place(Stage& stage, const Network& network, bool trainable) {
       const bool more = stage.pieces.size() > first_piece;
       if (more && stage.pieces.back().whole + stage.pieces.back().count == piece.whole)
         stage.pieces.back().count += piece.count;
-      else
+      else if (piece.count > 0)
         stage.pieces.push_back(piece);
       stage.count += piece.count;
       stage.parameters.push_back(info);

@@ -80,6 +80,7 @@ Pass<T> Worker<T>::pass_of(const Chunk& chunk) {
           .seed = chunk.seed,
           .epoch = chunk.epoch,
           .recorder = chunk.recorder,
+          .watch = chunk.watch,
           .holders = holders_};
 }
 

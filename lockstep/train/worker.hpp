@@ -50,7 +50,8 @@ class Worker {
     T* gradients = nullptr;      // every element is written; null: no gradient wanted, inference mode
     std::uint64_t seed = 0;
     std::uint32_t epoch = 0;
-    Recorder* recorder = nullptr;  // null: nobody asks where the time goes
+    Recorder* recorder = nullptr;    // null: nobody asks where the time goes
+    GradientWatch* watch = nullptr;  // null: nobody asks how far backward has come
   };
 
   /// Through the whole network: forward, loss and (where wanted) backward. Scores of slot k go to entry first_slot + k.

@@ -76,7 +76,7 @@ class Parts(RanksTest):
         self.train(2, 1, 2)
         for line in self.lines("run/timings.jsonl"):
             for rank in line["ranks"]:
-                self.assertGreater(rank["gather"], 0)
+                self.assertGreater(rank["seconds"]["gather"], 0)
                 self.assertGreater(rank["sent_bytes"], 0)
 
     def test_refusals(self):
@@ -107,14 +107,13 @@ class Parts(RanksTest):
         refused = subprocess.run(["sh", limited, "train", "a.toml", "--out", "limited"], cwd=self.folder, capture_output=True,
                                  env=self.environment(), text=True, timeout=60, check=False)
         self.assertEqual(refused.returncode, 5, refused.stderr)
-        for parts in ("pipeline", "tensor"):
-            command = self.command("openmpi", 4, "train", "a.toml", "--set", f"parallel.{parts}=4", "--out", parts)
-            at = command.index(PROGRAM)
-            command[at:at + 1] = ["sh", str(limited)]
-            done = subprocess.run(command, cwd=self.folder, env=self.environment(), timeout=120, capture_output=True, text=True,
-                                  check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(self.results(parts), self.results("alone"), parts)
+        command = self.command("openmpi", 4, "train", "a.toml", "--set", "parallel.pipeline=4", "--out", "run")
+        at = command.index(PROGRAM)
+        command[at:at + 1] = ["sh", str(limited)]
+        done = subprocess.run(command, cwd=self.folder, env=self.environment(), timeout=120, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.results("run"), self.results("alone"))
 
 
 if __name__ == "__main__":

@@ -2,21 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "lockstep/core/random.hpp"
 #include "lockstep/kernels/naive/table.hpp"
 #include "tests/parallel/rank_threads.hpp"
+#include "tests/parallel/slot_leaves.hpp"
 
 namespace lockstep {
 namespace {
 
-float leaf(std::int64_t slot, std::int64_t element) {
-  const RandomKey key{.seed = 5, .sample = static_cast<std::uint64_t>(slot)};
-  return static_cast<float>(uniform(key, static_cast<std::uint64_t>(element)) * 2e4 - 1e4);
-}
-
-float expected(std::int64_t slots, std::int64_t element) {
-  return slot_tree([&](std::int64_t s) { return leaf(s, element); }, 0, slots);
-}
+float expected(std::int64_t slots, std::int64_t element) { return subtree_sum(element, 0, slots); }
 
 /// The sums of a rank's slots, as its team leaves them.
 std::vector<std::vector<float>> local_sums(const std::vector<Subtree<float>>& nodes, std::int64_t elements) {
@@ -24,8 +17,7 @@ std::vector<std::vector<float>> local_sums(const std::vector<Subtree<float>>& no
   for (const Subtree<float>& node : nodes) {
     std::vector<float>& sum = sums.emplace_back(static_cast<std::size_t>(elements));
     for (std::int64_t e = 0; e < elements; ++e)
-      sum[static_cast<std::size_t>(e)] = slot_tree([&](std::int64_t s) { return leaf(s, e); }, node.index << node.level,
-                                                   std::int64_t{1} << node.level);
+      sum[static_cast<std::size_t>(e)] = subtree_sum(e, node.index << node.level, std::int64_t{1} << node.level);
   }
   return sums;
 }

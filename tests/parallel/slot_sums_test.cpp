@@ -4,18 +4,13 @@
 
 #include <bit>
 
-#include "lockstep/core/random.hpp"
 #include "lockstep/kernels/naive/table.hpp"
+#include "tests/parallel/slot_leaves.hpp"
 
 namespace lockstep {
 namespace {
 
 constexpr std::int64_t kSize = 37;
-
-float leaf(std::int64_t slot, std::int64_t element) {
-  const RandomKey key{.seed = 5, .sample = static_cast<std::uint64_t>(slot)};
-  return static_cast<float>(uniform(key, static_cast<std::uint64_t>(element)) * 2e4 - 1e4);
-}
 
 /// Slots [first, last) of a batch as one worker adds them up, in runs of at most `most` slots.
 void sum_slots(SlotSums<float>& sums, std::int64_t first, std::int64_t last, std::int64_t most) {
@@ -26,7 +21,7 @@ void sum_slots(SlotSums<float>& sums, std::int64_t first, std::int64_t last, std
     ASSERT_TRUE(std::has_single_bit(static_cast<std::uint64_t>(run)));
     ASSERT_EQ(slot % run, 0);
     float* const node = sums.next();
-    for (std::int64_t e = 0; e < kSize; ++e) node[e] = slot_tree([&](std::int64_t s) { return leaf(s, e); }, slot, run);
+    for (std::int64_t e = 0; e < kSize; ++e) node[e] = subtree_sum(e, slot, run);
     sums.push(std::countr_zero(static_cast<std::uint64_t>(run)), slot / run, kernels, context);
   }
 }
@@ -51,7 +46,7 @@ TEST(SlotSums, AnyNumberOfWorkersAndAnyRunsGiveTheTree) {
         const float* total = left[0].sum;
         EXPECT_EQ(total, add_up<float>(nodes, 20, kSize - 20, kernels, context)[0].sum);
         for (std::int64_t e = 0; e < kSize; ++e)
-          ASSERT_EQ(total[e], slot_tree([&](std::int64_t s) { return leaf(s, e); }, 0, slots))
+          ASSERT_EQ(total[e], subtree_sum(e, 0, slots))
               << slots << " slots, " << workers << " workers, runs of " << most;
       }
 }
@@ -76,7 +71,7 @@ TEST(SlotSums, TheOrderMatters) {
   for (std::int64_t e = 0; e < kSize; ++e) {
     float chain = 0;
     for (std::int64_t s = 0; s < 64; ++s) chain += leaf(s, e);
-    different += chain != slot_tree([&](std::int64_t s) { return leaf(s, e); }, 0, 64);
+    different += chain != subtree_sum(e, 0, 64);
   }
   EXPECT_GT(different, kSize / 2);
 }

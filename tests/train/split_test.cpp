@@ -32,7 +32,7 @@ std::vector<Odd> odd_networks() {
                  {Conv2d{.out = 6, .kernel = 1}}},
         Residual{{Conv2d{.out = 6, .kernel = 3, .pad = 1}, Relu{}}, {}}, Relu{}, Flatten{},
         Residual{{Linear{.out = 216}}, {}}, Residual{{Relu{}}, {Softmax{}}}, Linear{.out = 10}}},
-      {"no weights behind the first", {Linear{.out = 10}, Relu{}}},
+      {"no weights behind the first", {Linear{.out = 10}, Relu{}, Dropout{.p = 0.3}}},
   };
 }
 
@@ -55,7 +55,7 @@ TEST(SplitNetworks, GiveTheBitsOfOneProcess) {
     for (const Precision precision : {Precision::float32, Precision::float64})
       for (const ParallelOptions& parallel :
            {ParallelOptions{.tensor = 2}, ParallelOptions{.tensor = 3}, ParallelOptions{.tensor = 5},
-            ParallelOptions{.tensor = 2, .pipeline = 2}})
+            ParallelOptions{.tensor = 2, .pipeline = 2}, ParallelOptions{.pipeline = 3}})
         compare(odd, precision, parallel, [&](const std::string& hash, const std::string& expected) {
           EXPECT_EQ(hash, expected) << odd.name << ", " << to_string(precision) << ", " << parallel.tensor
                                     << " members, " << parallel.pipeline << " stages";
