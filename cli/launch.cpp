@@ -15,6 +15,7 @@
 
 #include "cli/mpirun.hpp"
 #include "cli/process_tree.hpp"
+#include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/parallel/leftovers.hpp"
 
@@ -52,6 +53,27 @@ struct Outcome {
   int code = 0;
   bool killed = false;  // by us: it did not end by itself
 };
+
+/// What follows --out.
+std::string out_of(const std::vector<std::string>& command) {
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word.starts_with("--out=")) return word.substr(6);
+    if (word == "--out" || word == "-o") return i + 1 < command.size() ? command[i + 1] : "";
+    if (word.starts_with("-o") && !word.starts_with("--")) return word.substr(2);
+  }
+  return "";
+}
+
+/// Over how many ranks the run spreads one network, by its directory; 1 where it does not say so yet.
+int parts_of_run(const std::vector<std::string>& command) {
+  try {
+    const ParallelOptions parallel = load_config(out_of(command) + "/config.toml").train.parallel;
+    return parallel.pipeline * parallel.tensor;
+  } catch (const Error&) {
+    return 1;
+  }
+}
 
 class Supervisor {
  public:
@@ -179,7 +201,14 @@ class Supervisor {
     if (hosts_.empty()) throw Error(ExitCode::peer_lost, "no host answers; go on with --resume when one does");
     int slots = 0;
     for (const Host& host : hosts_) slots += host.slots;
-    return std::min(ranks, slots);
+    const int left = std::min(ranks, slots), parts = parts_of_run(arguments_.command);
+    if (left < parts)
+      throw Error(
+          ExitCode::peer_lost,
+          fmt::format("the hosts that answer take {} ranks, and the network is in {} parts: go on with --resume "
+                      "on more ranks, or with a smaller parallel.pipeline and parallel.tensor",
+                      left, parts));
+    return left / parts * parts;
   }
 
   const LaunchArguments& arguments_;

@@ -30,10 +30,10 @@ class Update {
   /// The state vectors; empty where the optimiser has none.
   const AlignedBuffer<T>& first() const { return first_; }
   const AlignedBuffer<T>& second() const { return second_; }
-  /// Both must have the sizes of the present ones.
   /// The same, to be filled in; null where the optimiser has none.
   T* first_data() { return first_.size() > 0 ? first_.data() : nullptr; }
   T* second_data() { return second_.size() > 0 ? second_.data() : nullptr; }
+  /// Both must have the sizes of the present ones.
   void set_state(AlignedBuffer<T> first, AlignedBuffer<T> second) {
     first_ = std::move(first);
     second_ = std::move(second);
