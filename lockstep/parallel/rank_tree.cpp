@@ -59,6 +59,7 @@ RankTree<T>::RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& lay
 template <class T>
 template <class U>
 void RankTree<T>::send(int to, const U* data, std::int64_t first, std::int64_t last) {
+  if (first == last) return;
   ranks_.send(to, bytes_of(data + first, last - first));
   bytes_sent_ += (last - first) * static_cast<std::int64_t>(sizeof(U));
 }
@@ -66,6 +67,7 @@ void RankTree<T>::send(int to, const U* data, std::int64_t first, std::int64_t l
 template <class T>
 template <class U>
 void RankTree<T>::receive(int from, U* data, std::int64_t first, std::int64_t last) {
+  if (first == last) return;
   ranks_.receive(from, writable_bytes_of(data + first, last - first));
 }
 
@@ -124,15 +126,16 @@ T* RankTree<T>::finish_halving(const KernelTable<T>& kernels, KernelContext& con
 template <class T>
 void RankTree<T>::start_exchange(std::int64_t first, std::int64_t last) {
   const auto within = [&](std::size_t bound) { return std::clamp(bounds_[bound], first, last); };
+  std::size_t own = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    T* const vector = nodes_[i].sum - this->first();  // where element 0 of it would lie
     if (owners_[i] != ranks_.rank()) {
-      receive(owners_[i], vector, within(own_), within(own_ + 1));
+      receive(owners_[i], nodes_[i].sum, within(own_) - this->first(), within(own_ + 1) - this->first());
       continue;
     }
+    const T* const sum = local_[own++].sum;
     for (int peer = 0; peer < ranks_.size(); ++peer) {
       const auto to = static_cast<std::size_t>(peer);
-      if (peer != ranks_.rank()) send(peer, vector, within(to), within(to + 1));
+      if (peer != ranks_.rank()) send(peer, sum, within(to), within(to + 1));
     }
   }
 }
