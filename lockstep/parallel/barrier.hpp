@@ -24,10 +24,6 @@ class Barrier {
  private:
   /// Looks for the end of the round for a while.
   void spin(std::uint32_t round) const;
-  /// Returns at the end of the round.
-  void sleep(std::uint32_t round);
-  /// After the end of a round: those who sleep.
-  void wake();
 
   static constexpr std::uint32_t kFailed = 1U << 31;
 
@@ -35,7 +31,6 @@ class Barrier {
   const std::chrono::nanoseconds spin_;
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> round_{0};
-  std::atomic<int> sleepers_{0};  // of this round or the one before
 };
 
 }  // namespace lockstep
