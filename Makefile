@@ -22,9 +22,10 @@ demo: ## climb the ladder with LeNet-5 on Fashion-MNIST: one training, every run
 	@scripts/build release lockstep_cli
 	@scripts/demo $(DEMO_CONFIG)
 
+# The packages from PyPI come over the network while the processors build the fuzz targets, which need no Python.
 test: ## build and run every test
 	@scripts/bootstrap test
-	@scripts/build fuzz
+	@scripts/venv & venv=$$!; scripts/build fuzz; built=$$?; wait $$venv && exit $$built
 	@scripts/build release
 	@scripts/run_tests.py release -j$(JOBS)
 
@@ -52,6 +53,7 @@ data: ## fetch MNIST into build/data/mnist
 
 sanitize: ## run the tests under the address, undefined-behaviour and thread sanitizers
 	@scripts/bootstrap test
+	@scripts/venv
 	@scripts/build asan-ubsan
 	@scripts/run_tests.py asan-ubsan -j$(JOBS)
 	@scripts/build tsan
@@ -63,6 +65,7 @@ format: ## format every C++ file
 
 tidy: ## run clang-tidy over the program, the library and the tests
 	@scripts/bootstrap test lint
+	@scripts/venv
 	@scripts/tidy
 
 install: ## install the library, its headers and the program under PREFIX=/usr/local
