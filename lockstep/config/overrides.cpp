@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t kMaxParts = 8;
+constexpr std::size_t kMaxKeyParts = 8;
 
 std::vector<std::string> split_key(std::string_view key, std::string_view origin) {
   std::vector<std::string> parts;
@@ -21,7 +21,7 @@ std::vector<std::string> split_key(std::string_view key, std::string_view origin
     if (dot == std::string_view::npos) break;
     key.remove_prefix(dot + 1);
   }
-  if (parts.size() < 2 || parts.size() > kMaxParts ||
+  if (parts.size() < 2 || parts.size() > kMaxKeyParts ||
       std::any_of(parts.begin(), parts.end(), [](const std::string& p) { return p.empty(); }))
     throw Error(ExitCode::usage,
                 fmt::format("{}: write --set section.key=value, for example --set train.epochs=3", origin));

@@ -40,11 +40,11 @@ class Writer {
 };
 
 template <class... F>
-struct Overload : F... {
+struct Cases : F... {
   using F::operator()...;
 };
 template <class... F>
-Overload(F...) -> Overload<F...>;
+Cases(F...) -> Cases<F...>;
 
 std::string tail(const std::optional<Init>& init) { return init ? fmt::format(", init = {}", init_toml(*init)) : ""; }
 
@@ -56,7 +56,7 @@ std::string pool_options(const Pool& pool) {
 
 /// What stands after the equals sign; empty for a layer without options.
 std::string layer_options(const LayerSpec& spec, int indent) {
-  const Overload visitor{
+  const Cases visitor{
       [](const Linear& l) { return fmt::format("{{out = {}, bias = {}{}}}", l.out, text_of(l.bias), tail(l.init)); },
       [](const Conv2d& c) {
         return fmt::format("{{out = {}, kernel = {}, stride = {}, pad = {}, dilation = {}, groups = {}, bias = {}{}}}",
@@ -80,7 +80,7 @@ std::string layer_options(const LayerSpec& spec, int indent) {
 }
 
 std::string optimizer_toml(const OptimizerSpec& spec) {
-  const Overload visitor{
+  const Cases visitor{
       [](const Sgd& s) {
         if (s.momentum == 0) return fmt::format("{{name = \"sgd\", lr = {}}}", s.lr);
         return fmt::format("{{name = \"{}\", lr = {}, momentum = {}}}", s.nesterov ? "nesterov" : "momentum", s.lr,

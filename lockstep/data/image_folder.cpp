@@ -21,7 +21,7 @@ struct ImageFile {
   std::int32_t label = 0;
 };
 
-[[noreturn]] void fail(const fs::path& path, std::string_view what) {
+[[noreturn]] void bad_folder(const fs::path& path, std::string_view what) {
   throw Error(ExitCode::data, fmt::format("{}: {}", path.string(), what));
 }
 
@@ -30,7 +30,7 @@ std::vector<std::string> list(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
   fs::directory_iterator entries(folder, error);
-  if (error) fail(folder, fmt::format("cannot read the folder: {}", error.message()));
+  if (error) bad_folder(folder, fmt::format("cannot read the folder: {}", error.message()));
   for (const fs::directory_entry& entry : entries) {
     std::string name = entry.path().filename().string();
     if (!name.starts_with('.')) names.push_back(std::move(name));
@@ -39,7 +39,7 @@ std::vector<std::string> list(const fs::path& folder) {
   return names;
 }
 
-std::optional<std::int64_t> number_of(const std::string& name) {
+std::optional<std::int64_t> class_number(const std::string& name) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
   if (error != std::errc{} || end != name.data() + name.size() || value < 0) return std::nullopt;
@@ -49,11 +49,12 @@ std::optional<std::int64_t> number_of(const std::string& name) {
 std::vector<std::string> class_names_of(const fs::path& folder) {
   std::vector<std::string> names = list(folder);
   for (const std::string& name : names) {
-    if (!fs::is_directory(folder / name)) fail(folder / name, "expected a sub-folder of PNG images for each class");
+    if (!fs::is_directory(folder / name))
+      bad_folder(folder / name, "expected a sub-folder of PNG images for each class");
   }
-  if (std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_of(name).has_value(); })) {
+  if (std::all_of(names.begin(), names.end(), [](const std::string& name) { return class_number(name).has_value(); })) {
     std::stable_sort(names.begin(), names.end(),
-                     [](const std::string& a, const std::string& b) { return *number_of(a) < *number_of(b); });
+                     [](const std::string& a, const std::string& b) { return *class_number(a) < *class_number(b); });
   }
   return names;
 }
@@ -65,14 +66,14 @@ std::vector<ImageFile> list_images(const fs::path& folder, const std::vector<std
   std::vector<ImageFile> files;
   for (const std::string& name : present) {
     const auto found = std::find(classes.begin(), classes.end(), name);
-    if (found == classes.end()) fail(folder / name, "the training set has no such class");
+    if (found == classes.end()) bad_folder(folder / name, "the training set has no such class");
     const auto label = static_cast<std::int32_t>(found - classes.begin());
     for (const std::string& file : list(folder / name)) {
-      if (!is_png_name(file)) fail(folder / name / file, "not a .png file, only PNG images can be read");
+      if (!is_png_name(file)) bad_folder(folder / name / file, "not a .png file, only PNG images can be read");
       files.push_back({folder / name / file, label});
     }
   }
-  if (files.empty()) fail(folder, "no PNG images in it, expected sub-folders of them, one per class");
+  if (files.empty()) bad_folder(folder, "no PNG images in it, expected sub-folders of them, one per class");
   return files;
 }
 
@@ -84,8 +85,8 @@ ImageShape common_shape(const std::vector<ImageFile>& files) {
     const ImageShape shape = parse_png_shape(read_data_file(file.path), name);
     if (&file == &files.front()) common = shape;
     if (shape.height != common.height || shape.width != common.width) {
-      fail(file.path, fmt::format("{}x{} pixels, but {} has {}x{}; all images must have one size", shape.width,
-                                  shape.height, files.front().path.string(), common.width, common.height));
+      bad_folder(file.path, fmt::format("{}x{} pixels, but {} has {}x{}; all images must have one size", shape.width,
+                                        shape.height, files.front().path.string(), common.width, common.height));
     }
     common.channels = std::max(common.channels, shape.channels);
   }
@@ -101,7 +102,7 @@ ImageFolder read_image_folder(const fs::path& folder, std::span<const std::strin
   const std::vector<ImageFile> files = list_images(folder, present, result.class_names);
   const ImageShape shape = common_shape(files);
   const auto count = static_cast<std::int64_t>(files.size());
-  if (!checked_product({count, shape.channels, shape.height, shape.width})) fail(folder, "too many pixels");
+  if (!checked_product({count, shape.channels, shape.height, shape.width})) bad_folder(folder, "too many pixels");
 
   Samples& samples = result.samples;
   samples.shape = shape.shape();
@@ -111,7 +112,8 @@ ImageFolder read_image_folder(const fs::path& folder, std::span<const std::strin
   for (const ImageFile& file : files) {
     const Array image = read_png(file.path, shape.channels == 3 ? PngColour::rgb : PngColour::grey);
     // The file was measured before; it may have changed since.
-    if (static_cast<std::int64_t>(image.bytes.size()) != shape.elements()) fail(file.path, "the file has changed");
+    if (static_cast<std::int64_t>(image.bytes.size()) != shape.elements())
+      bad_folder(file.path, "the file has changed");
     out = std::copy(image.bytes.begin(), image.bytes.end(), out);
     samples.targets.labels.push_back(file.label);
   }

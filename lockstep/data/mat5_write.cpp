@@ -11,7 +11,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kDouble = 9, kMatrix = 14;
+constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kDouble = 9, kMatrixElement = 14;
 constexpr std::uint32_t kDoubleClass = 6;
 
 bool is_matlab_name(std::string_view name) {
@@ -69,7 +69,7 @@ std::vector<std::byte> write_mat5(std::span<const NamedArray> arrays) {
     if (entry.array.elements() > limit / 8 || entry.array.rank() > 32) {
       throw Error(ExitCode::resources, fmt::format("write_mat5: {} is too large for a level 5 file", entry.name));
     }
-    append_element(out, kMatrix, matrix_body(entry));
+    append_element(out, kMatrixElement, matrix_body(entry));
   }
   return out;
 }

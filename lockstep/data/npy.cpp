@@ -18,7 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kMaxRank = 32;  // NumPy's own limit
+constexpr std::size_t kMaxNumpyRank = 32;  // NumPy's own limit
 
 struct NpyType {
   std::string_view code;
@@ -143,7 +143,7 @@ class HeaderParser {
       at_ = static_cast<std::size_t>(next - text_.data());
       if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers so
       header_.dims.push_back(extent);
-      if (header_.dims.size() > kMaxRank) fail("shape has more than 32 dimensions");
+      if (header_.dims.size() > kMaxNumpyRank) fail("shape has more than 32 dimensions");
       if (!accept(',')) {
         expect(')');
         break;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 
-std::string_view key_of(const ZipEntry& entry) {
+std::string_view entry_key(const ZipEntry& entry) {
   const std::string_view name = entry.name;
   return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
 }
@@ -25,24 +25,24 @@ NpzReader::NpzReader(std::span<const std::byte> bytes, std::string_view name)
 
 std::vector<std::string> NpzReader::keys() const {
   std::vector<std::string> keys;
-  for (const ZipEntry& entry : entries_) keys.emplace_back(key_of(entry));
+  for (const ZipEntry& entry : entries_) keys.emplace_back(entry_key(entry));
   return keys;
 }
 
 bool NpzReader::contains(std::string_view key) const {
   for (const ZipEntry& entry : entries_) {
-    if (key_of(entry) == key) return true;
+    if (entry_key(entry) == key) return true;
   }
   return false;
 }
 
 Array NpzReader::read(std::string_view key) const {
   for (const ZipEntry& entry : entries_) {
-    if (key_of(entry) != key) continue;
+    if (entry_key(entry) != key) continue;
     return parse_npy(extract_zip(bytes_, entry, name_), fmt::format("{}({})", name_, printable(key)));
   }
   std::vector<std::string> names;
-  for (const ZipEntry& entry : entries_) names.push_back(printable(key_of(entry)));
+  for (const ZipEntry& entry : entries_) names.push_back(printable(entry_key(entry)));
   throw Error(ExitCode::data, fmt::format("{}: no array \"{}\", there are: {}", name_, key, fmt::join(names, ", ")));
 }
 

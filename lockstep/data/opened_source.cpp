@@ -24,18 +24,15 @@ constexpr std::array<Generator, 4> kGenerators{{{"quadrants", &make_quadrants, 0
                                                 {"blobs", &make_blobs, 1.0}}};
 constexpr std::int64_t kMaxGenerated = std::int64_t{1} << 32;
 
-void require(bool condition, std::string_view message) {
-  if (!condition) throw Error(ExitCode::usage, fmt::format("data: {}", message));
-}
-
 OpenedSource open_generator(const Generator& generator, const DataConfig& config) {
-  require(config.count >= 0 && config.count <= kMaxGenerated, fmt::format("count {} is out of range", config.count));
-  require(config.test_count >= 0 && config.test_count <= kMaxGenerated,
-          fmt::format("test_count {} is out of range", config.test_count));
-  require(config.classes == 0 || (config.classes >= 1 && config.classes <= 1 << 20),
-          fmt::format("classes {} is out of range", config.classes));
-  require(config.features >= 0 && config.features <= 1 << 20,
-          fmt::format("features {} is out of range", config.features));
+  require_setting(config.count >= 0 && config.count <= kMaxGenerated,
+                  fmt::format("count {} is out of range", config.count));
+  require_setting(config.test_count >= 0 && config.test_count <= kMaxGenerated,
+                  fmt::format("test_count {} is out of range", config.test_count));
+  require_setting(config.classes == 0 || (config.classes >= 1 && config.classes <= 1 << 20),
+                  fmt::format("classes {} is out of range", config.classes));
+  require_setting(config.features >= 0 && config.features <= 1 << 20,
+                  fmt::format("features {} is out of range", config.features));
   GeneratorConfig wanted{.first = 0,
                          .count = config.count == 0 ? 1000 : config.count,
                          .seed = config.seed,
@@ -55,14 +52,19 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
 
 }  // namespace
 
+void require_setting(bool condition, std::string_view message) {
+  if (!condition) throw Error(ExitCode::usage, fmt::format("data: {}", message));
+}
+
 std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name) {
   const ElementType source_type = samples.features.type;
   if (!config.shape.empty()) {
-    require(config.shape.size() <= 3, "shape has more than three extents");
-    for (const std::int64_t extent : config.shape) require(extent > 0, "shape has an extent that is not positive");
+    require_setting(config.shape.size() <= 3, "shape has more than three extents");
+    for (const std::int64_t extent : config.shape)
+      require_setting(extent > 0, "shape has an extent that is not positive");
     const Shape wanted{std::span<const std::int64_t>(config.shape)};
-    require(wanted.elements() == samples.shape.elements(),
-            fmt::format("shape {} does not fit samples {} of {}", wanted.str(), samples.shape.str(), name));
+    require_setting(wanted.elements() == samples.shape.elements(),
+                    fmt::format("shape {} does not fit samples {} of {}", wanted.str(), samples.shape.str(), name));
     samples.shape = wanted;
   }
   if (config.transpose) samples = transpose_images(samples);
@@ -90,8 +92,8 @@ OpenedSource open_source(const DataConfig& config) {
     opened.class_names = catalog_class_names(config.source);
     return opened;
   }
-  require(!config.source.empty(),
-          "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs or a path");
+  require_setting(!config.source.empty(),
+                  "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs or a path");
   return open_path(config);
 }
 

@@ -17,6 +17,9 @@ struct OpenedSource {
   std::vector<std::string> class_names;  // empty: classes have numbers only
 };
 
+/// A condition on the settings of [data]: where it does not hold the user is told `message`.
+void require_setting(bool condition, std::string_view message);
+
 /// Reads, generates or (stream) opens what config.source names, shaped by config.shape, transpose and resize.
 OpenedSource open_source(const DataConfig& config);
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kNone = "none";
 
-[[noreturn]] void fail(std::string_view path, std::string_view what) {
+[[noreturn]] void bad_pair(std::string_view path, std::string_view what) {
   throw Error(ExitCode::data, fmt::format("{}: {}", path, what));
 }
 
@@ -67,7 +67,7 @@ ArrayPair read_csv_pair(const PairRequest& request) {
   const CsvTable table = read_csv(request.path, {.header = request.header});
   if (request.label_column == kNone) return {table.values, std::nullopt, request.path, request.path};
   const std::string column = request.label_column.empty() ? "last" : request.label_column;
-  if (table.values.dims[1] < 2) fail(request.path, "a single column cannot hold features and a label");
+  if (table.values.dims[1] < 2) bad_pair(request.path, "a single column cannot hold features and a label");
   CsvParts parts = take_column(table, find_column(table, column, request.path));
   return {std::move(parts.features), std::move(parts.column), request.path, request.path};
 }
@@ -99,11 +99,11 @@ Array read_label_file(const std::string& path) {
       return read_idx(path);
     case FileFormat::csv: {
       CsvTable table = read_csv(path);
-      if (table.values.dims[1] != 1) fail(path, "a file of labels has one column");
+      if (table.values.dims[1] != 1) bad_pair(path, "a file of labels has one column");
       return std::move(table.values);
     }
     default:
-      fail(path, "labels are read from .npy, IDX or one-column .csv files");
+      bad_pair(path, "labels are read from .npy, IDX or one-column .csv files");
   }
 }
 
@@ -129,7 +129,7 @@ FileFormat format_of(const std::string& path) {
   const bool idx = head[0] == std::byte{0} && head[1] == std::byte{0} && file.size() >= 4;
   const bool gzip = head[0] == std::byte{0x1f} && head[1] == std::byte{0x8b};
   if (idx || gzip) return FileFormat::idx;
-  fail(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz) or a folder of PNG images");
+  bad_pair(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz) or a folder of PNG images");
 }
 
 ArrayPair read_pair(const PairRequest& request) {

@@ -45,15 +45,11 @@ Targets targets_of(std::optional<Array> y, const std::string& name, const DataCo
   return targets;
 }
 
-void require(bool condition, std::string_view message) {
-  if (!condition) throw Error(ExitCode::usage, fmt::format("data: {}", message));
-}
-
 std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, const DataConfig& config,
                                                  LabelScheme* scheme) {
   const FileFormat format = format_of(request.path);
-  require(format == FileFormat::idx || format == FileFormat::npy, "stream reads IDX and .npy files only");
-  require(!config.transpose && config.resize.size == 0, "stream cannot transpose or resize images");
+  require_setting(format == FileFormat::idx || format == FileFormat::npy, "stream reads IDX and .npy files only");
+  require_setting(!config.transpose && config.resize.size == 0, "stream cannot transpose or resize images");
   std::optional<Shape> shape;
   if (!config.shape.empty()) shape = Shape{std::span<const std::int64_t>(config.shape)};
   Targets targets = targets_of(read_labels(request), request.labels, config, format, scheme, !request.test);
@@ -72,7 +68,7 @@ std::shared_ptr<const StoredDataset> open_file(const PairRequest& request, const
 }
 
 OpenedSource open_folder(const DataConfig& config) {
-  require(!config.stream, "stream reads IDX and .npy files only");
+  require_setting(!config.stream, "stream reads IDX and .npy files only");
   OpenedSource opened;
   ImageFolder train = read_image_folder(config.source);
   opened.class_names = std::move(train.class_names);

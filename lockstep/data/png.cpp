@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMaxPixels = std::int64_t{1} << 26;
 constexpr std::int64_t kMaxSide = 1 << 16;
-constexpr std::int64_t kMaxRatio = 1032;  // of deflate: what one compressed byte can become
+constexpr std::int64_t kMaxDeflation = 1032;  // of deflate: what one compressed byte can become
 
 // libpng reports errors by longjmp. Nothing with a destructor may stand between its frames and the setjmp, so each
 // function that calls setjmp works on this state, which its caller owns, and on plain pointers only.
@@ -57,7 +57,7 @@ void lockstep_png_read(png_structp png, png_bytep out, std::size_t count) {
 
 }  // extern "C"
 
-bool read_header(Decoder& decoder) {
+bool read_png_header(Decoder& decoder) {
   if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
   png_set_read_fn(decoder.png, &decoder, lockstep_png_read);
   png_set_user_limits(decoder.png, kMaxSide, kMaxSide);
@@ -91,7 +91,7 @@ bool read_rows(Decoder& decoder) {
   return true;
 }
 
-[[noreturn]] void fail(const Decoder& decoder, std::string_view name) {
+[[noreturn]] void bad_png(const Decoder& decoder, std::string_view name) {
   fail_data(name, static_cast<std::int64_t>(decoder.at), fmt::format("PNG: {}", printable(decoder.message)));
 }
 
@@ -103,10 +103,10 @@ void open(Decoder& decoder, std::span<const std::byte> bytes, std::string_view n
   decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, lockstep_png_error, lockstep_png_warning);
   if (decoder.png != nullptr) decoder.info = png_create_info_struct(decoder.png);
   if (decoder.info == nullptr) throw Error(ExitCode::resources, "libpng: out of memory");
-  if (!read_header(decoder)) fail(decoder, name);
+  if (!read_png_header(decoder)) bad_png(decoder, name);
   // At one bit per pixel, the least PNG can store, `size` compressed bytes hold at most size * ratio * 8 pixels.
   const std::int64_t pixels = decoder.width * decoder.height;
-  if (pixels > kMaxPixels || pixels / (8 * kMaxRatio) > static_cast<std::int64_t>(bytes.size())) {
+  if (pixels > kMaxPixels || pixels / (8 * kMaxDeflation) > static_cast<std::int64_t>(bytes.size())) {
     fail_data(name, 16,
               fmt::format("an image of {}x{} pixels in {} bytes is not believable", decoder.width, decoder.height,
                           bytes.size()));
@@ -114,14 +114,14 @@ void open(Decoder& decoder, std::span<const std::byte> bytes, std::string_view n
 }
 
 void decode(Decoder& decoder, std::string_view name) {
-  if (!start_decoding(decoder)) fail(decoder, name);
+  if (!start_decoding(decoder)) bad_png(decoder, name);
   const auto row_bytes = static_cast<std::int64_t>(png_get_rowbytes(decoder.png, decoder.info));
   if (row_bytes != decoder.width * decoder.channels) {
     throw Error(ExitCode::bug, fmt::format("{}: PNG rows of {} bytes for {} pixels", name, row_bytes, decoder.width));
   }
   decoder.pixels.resize(static_cast<std::size_t>(row_bytes * decoder.height));
   for (std::int64_t y = 0; y < decoder.height; ++y) decoder.row_starts.push_back(decoder.pixels.data() + y * row_bytes);
-  if (!read_rows(decoder)) fail(decoder, name);
+  if (!read_rows(decoder)) bad_png(decoder, name);
 }
 
 /// Interleaved pixels to planes of the wanted number of channels.

@@ -27,7 +27,7 @@ Safetensors load_tensors(SafetensorsHeader header, const Fill& fill) {
   return contents;
 }
 
-SafetensorsHeader read_header(const File& file) {
+SafetensorsHeader header_of(const File& file) {
   std::vector<std::byte> head(static_cast<std::size_t>(std::min(kSafetensorsLengthBytes, file.size())));
   file.read_at(0, head);
   const std::int64_t length = safetensors_header_bytes(head, file.size(), file.name());
@@ -71,11 +71,11 @@ Safetensors parse_safetensors(std::span<const std::byte> bytes, std::string_view
                       });
 }
 
-SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) { return read_header(File(path)); }
+SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) { return header_of(File(path)); }
 
 Safetensors read_safetensors(const std::filesystem::path& path) {
   const File file(path);
-  return load_tensors(read_header(file),
+  return load_tensors(header_of(file),
                       [&](std::int64_t offset, std::span<std::byte> out) { file.read_at(offset, out); });
 }
 

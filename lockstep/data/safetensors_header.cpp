@@ -20,7 +20,7 @@ namespace {
 
 /// The limit of the reference implementation.
 constexpr std::int64_t kMaxHeaderBytes = 100'000'000;
-constexpr std::size_t kMaxRank = 64;
+constexpr std::size_t kMaxTensorRank = 64;
 
 constexpr std::array<std::pair<std::string_view, ElementType>, 10> kTypes{{{"F32", ElementType::float32},
                                                                            {"F64", ElementType::float64},
@@ -133,7 +133,7 @@ class HeaderReader {
   bool number_unsigned(std::uint64_t number) {
     if (place_ != Place::numbers) fail("a number was not expected");
     if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) fail("the number is too large");
-    if (numbers_.size() == kMaxRank) fail(fmt::format("more than {} numbers in a list", kMaxRank));
+    if (numbers_.size() == kMaxTensorRank) fail(fmt::format("more than {} numbers in a list", kMaxTensorRank));
     numbers_.push_back(static_cast<std::int64_t>(number));
     return true;
   }

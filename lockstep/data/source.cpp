@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/core/error.hpp"
 #include "lockstep/core/random.hpp"
 #include "lockstep/data/opened_source.hpp"
 #include "lockstep/data/views.hpp"
@@ -15,20 +14,16 @@ namespace {
 
 using Ids = std::vector<std::int64_t>;
 
-void require(bool condition, std::string_view message) {
-  if (!condition) throw Error(ExitCode::usage, fmt::format("data: {}", message));
-}
-
 struct Parts {
   Ids train, validation, test;
 };
 
 std::int64_t part_size(double wanted, std::int64_t samples, std::string_view part) {
-  require(wanted >= 0 && (wanted < 1 || std::floor(wanted) == wanted),
-          fmt::format("split.{} = {}, expected a count or a fraction below 1", part, wanted));
+  require_setting(wanted >= 0 && (wanted < 1 || std::floor(wanted) == wanted),
+                  fmt::format("split.{} = {}, expected a count or a fraction below 1", part, wanted));
   if (wanted < 1) return static_cast<std::int64_t>(wanted * static_cast<double>(samples));
-  require(wanted <= static_cast<double>(samples),
-          fmt::format("split.{} = {}, but there are {} samples", part, wanted, samples));
+  require_setting(wanted <= static_cast<double>(samples),
+                  fmt::format("split.{} = {}, but there are {} samples", part, wanted, samples));
   return static_cast<std::int64_t>(wanted);
 }
 
@@ -37,9 +32,9 @@ Parts divide(const DataConfig& config, std::int64_t samples) {
   const std::int64_t test = part_size(config.split.test, samples, "test");
   const std::int64_t train =
       config.split.train == 0 ? samples - validation - test : part_size(config.split.train, samples, "train");
-  require(train > 0 && train + validation + test <= samples,
-          fmt::format("split of {} samples into train {}, validation {}, test {} is impossible", samples, train,
-                      validation, test));
+  require_setting(train > 0 && train + validation + test <= samples,
+                  fmt::format("split of {} samples into train {}, validation {}, test {} is impossible", samples, train,
+                              validation, test));
   Ids order(static_cast<std::size_t>(samples));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   if (config.shuffle) order = permutation(config.seed, Purpose::split, 0, samples);
@@ -49,14 +44,15 @@ Parts divide(const DataConfig& config, std::int64_t samples) {
 }
 
 std::int64_t limited(std::int64_t samples, std::int64_t limit, std::string_view what) {
-  require(limit >= 0, fmt::format("{} = {} is negative", what, limit));
+  require_setting(limit >= 0, fmt::format("{} = {} is negative", what, limit));
   return limit == 0 ? samples : std::min(samples, limit);
 }
 
 bool is_image(const Dataset& data) { return data.sample_shape().rank() >= 2; }
 
 double scale_of(const DataConfig& config, const StoredDataset& data) {
-  require(std::isfinite(config.scale) && config.scale >= 0, fmt::format("scale = {} is not positive", config.scale));
+  require_setting(std::isfinite(config.scale) && config.scale >= 0,
+                  fmt::format("scale = {} is not positive", config.scale));
   if (config.scale > 0) return 1.0 / config.scale;
   return data.source_type() == ElementType::uint8 && is_image(data) ? 1.0 / 255.0 : 1.0;
 }
@@ -81,8 +77,8 @@ std::shared_ptr<const Dataset> part_of(const std::shared_ptr<const StoredDataset
 
 DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& given) {
   OpenedSource opened = open_source(config);
-  require(opened.test == nullptr || config.split.test == 0,
-          "the source has a test set of its own, split.test would be a second one");
+  require_setting(opened.test == nullptr || config.split.test == 0,
+                  "the source has a test set of its own, split.test would be a second one");
   Parts parts = divide(config, limited(opened.train->size(), config.limit, "limit"));
 
   const double scale = scale_of(config, *opened.train);
@@ -91,8 +87,9 @@ DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& giv
     scaling = *given;
   else if (config.standardise)
     scaling = standardising(SubsetDataset(opened.train, parts.train), scale);
-  require(scaling.fits(opened.train->features()),
-          fmt::format("the scaling of another data set does not fit samples {}", opened.train->sample_shape().str()));
+  require_setting(
+      scaling.fits(opened.train->features()),
+      fmt::format("the scaling of another data set does not fit samples {}", opened.train->sample_shape().str()));
   const auto train = opened.train->scaled(scaling);
 
   DataSplits splits;
@@ -103,9 +100,9 @@ DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& giv
   splits.validation = part_of(train, std::move(parts.validation), config.one_hot);
   splits.test = part_of(train, std::move(parts.test), config.one_hot);
   if (opened.test != nullptr) {
-    require(opened.test->sample_shape() == opened.train->sample_shape(),
-            fmt::format("training samples are {}, test samples {}", opened.train->sample_shape().str(),
-                        opened.test->sample_shape().str()));
+    require_setting(opened.test->sample_shape() == opened.train->sample_shape(),
+                    fmt::format("training samples are {}, test samples {}", opened.train->sample_shape().str(),
+                                opened.test->sample_shape().str()));
     Ids ids(static_cast<std::size_t>(limited(opened.test->size(), config.test_limit, "test_limit")));
     std::iota(ids.begin(), ids.end(), std::int64_t{0});
     splits.test = part_of(opened.test->scaled(scaling), std::move(ids), config.one_hot);

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kHashDigits = 64;
 
 /// Steps, samples and bytes beyond this are no numbers of a run; sums of them still fit.
-constexpr std::int64_t kMaxCount = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kMaxCounter = std::numeric_limits<std::int64_t>::max() / 4;
 
 // A double as its bits: a decimal would have to be trusted to read back to the same ones.
 std::string bits_of(double value) { return fmt::format("{:016x}", std::bit_cast<std::uint64_t>(value)); }
@@ -47,7 +47,7 @@ class Members {
 
   std::int64_t count(const char* key) const {
     const Json& value = at(key);
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxCount))
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxCounter))
       refuse(key, "is no count");
     return value.get<std::int64_t>();
   }

@@ -101,14 +101,14 @@ Json to_json(const std::vector<LayerSpec>& layers) {
   return list;
 }
 
-[[noreturn]] void refuse(const std::string& place, std::string_view what) {
+[[noreturn]] void refuse_network(const std::string& place, std::string_view what) {
   throw Error(ExitCode::checkpoint, fmt::format("{}: {}", place, what));
 }
 
 std::int64_t integer_of(const Json& value, std::int64_t max, const std::string& place) {
   // Parsed numbers without a sign are unsigned, so the conversion below cannot wrap.
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(max))
-    refuse(place, fmt::format("a whole number from 0 to {} was expected", max));
+    refuse_network(place, fmt::format("a whole number from 0 to {} was expected", max));
   return value.get<std::int64_t>();
 }
 
@@ -118,35 +118,35 @@ std::vector<LayerSpec> layers_of(const Json& value, const std::string& place);
 class Reader {
  public:
   Reader(const Json& object, std::string place) : object_(object), place_(std::move(place)) {
-    if (!object_.is_object()) refuse(place_, "an object was expected");
+    if (!object_.is_object()) refuse_network(place_, "an object was expected");
   }
 
   const Json& member(const std::string& key) {
     const auto found = object_.find(key);
-    if (found == object_.end()) refuse(place_, fmt::format("\"{}\" is missing", key));
+    if (found == object_.end()) refuse_network(place_, fmt::format("\"{}\" is missing", key));
     used_.insert(key);
     return *found;
   }
   void finish() const {
     for (const auto& [key, value] : object_.items())
-      if (!used_.contains(key)) refuse(place_, fmt::format("the key \"{}\" is unknown", printable(key)));
+      if (!used_.contains(key)) refuse_network(place_, fmt::format("the key \"{}\" is unknown", printable(key)));
   }
   std::string place(const std::string& key) const { return fmt::format("{}.{}", place_, key); }
 
   void operator()(const char* key, std::int64_t& value) { value = integer_of(member(key), kMaxCount, place(key)); }
   void operator()(const char* key, bool& value) {
     const Json& json = member(key);
-    if (!json.is_boolean()) refuse(place(key), "true or false was expected");
+    if (!json.is_boolean()) refuse_network(place(key), "true or false was expected");
     value = json.get<bool>();
   }
   void operator()(const char* key, double& value) {
     const Json& json = member(key);
-    if (!json.is_number()) refuse(place(key), "a number was expected");
+    if (!json.is_number()) refuse_network(place(key), "a number was expected");
     value = json.get<double>();
   }
   void operator()(const char* key, Extent& extent) {
     const Json& json = member(key);
-    if (!json.is_array() || json.size() != 2) refuse(place(key), "two numbers were expected");
+    if (!json.is_array() || json.size() != 2) refuse_network(place(key), "two numbers were expected");
     extent = {integer_of(json[0], kMaxExtent, place(key)), integer_of(json[1], kMaxExtent, place(key))};
   }
   void operator()(const char* key, std::vector<LayerSpec>& layers) { layers = layers_of(member(key), place(key)); }
@@ -166,12 +166,14 @@ LayerSpec default_layer(const std::string& type, const std::string& place, std::
   };
   (consider(LayerSpec(std::variant_alternative_t<I, decltype(LayerSpec::kind)>{})), ...);
   if (!found)
-    refuse(place, fmt::format("the layer type \"{}\" is unknown; written by a later version?", printable(type)));
+    refuse_network(place,
+                   fmt::format("the layer type \"{}\" is unknown; written by a later version?", printable(type)));
   return *found;
 }
 
 LayerSpec layer_of(const Json& value, const std::string& place) {
-  if (!value.is_object() || value.size() != 1) refuse(place, "an object with one key, the layer's type, was expected");
+  if (!value.is_object() || value.size() != 1)
+    refuse_network(place, "an object with one key, the layer's type, was expected");
   constexpr auto kinds = std::make_index_sequence<std::variant_size_v<decltype(LayerSpec::kind)>>();
   const std::string& type = value.begin().key();
   LayerSpec spec = default_layer(type, place, kinds);
@@ -182,14 +184,14 @@ LayerSpec layer_of(const Json& value, const std::string& place) {
 }
 
 std::vector<LayerSpec> layers_of(const Json& value, const std::string& place) {
-  if (!value.is_array()) refuse(place, "a list of layers was expected");
+  if (!value.is_array()) refuse_network(place, "a list of layers was expected");
   std::vector<LayerSpec> layers;
   for (const Json& layer : value) layers.push_back(layer_of(layer, fmt::format("{}[{}]", place, layers.size())));
   return layers;
 }
 
-Shape shape_of(const Json& value, const std::string& place) {
-  if (!value.is_array()) refuse(place, "a list of numbers was expected");
+Shape shape_from(const Json& value, const std::string& place) {
+  if (!value.is_array()) refuse_network(place, "a list of numbers was expected");
   std::vector<std::int64_t> extents;
   for (const Json& extent : value) extents.push_back(integer_of(extent, kMaxCount, place));
   return Shape(extents);
@@ -201,7 +203,7 @@ std::int64_t count_parameters(const LayerPlan& plan, const std::string& name) {
   const std::vector<LayerPlan> plans{plan};
   for_each_layer(plans, [&](const LayerPlan& layer) {
     for (const ParameterInfo& info : layer.parameters) {
-      if (info.elements() > kMaxParameters - count) refuse(name, "more parameters than any memory holds");
+      if (info.elements() > kMaxParameters - count) refuse_network(name, "more parameters than any memory holds");
       count += info.elements();
     }
   });
@@ -226,23 +228,23 @@ Network network_from_json(std::string_view text, std::string_view name) {
   Reader reader(json, place);
   const Json& precision = reader.member("precision");
   if (precision != "float32" && precision != "float64")
-    refuse(reader.place("precision"), "\"float32\" or \"float64\" was expected");
+    refuse_network(reader.place("precision"), "\"float32\" or \"float64\" was expected");
   const std::vector<LayerSpec> layers = layers_of(reader.member("layers"), reader.place("layers"));
   try {
-    Network network(shape_of(reader.member("input"), reader.place("input")),
+    Network network(shape_from(reader.member("input"), reader.place("input")),
                     precision == "float32" ? Precision::float32 : Precision::float64);
     reader.finish();
     for (const LayerSpec& layer : layers) {
       const LayerPlan plan = plan_layer(layer, network.output(), std::to_string(network.layers().size()), Init{});
       if (count_parameters(plan, place) > kMaxParameters - network.parameter_count())
-        refuse(place, "more parameters than any memory holds");
+        refuse_network(place, "more parameters than any memory holds");
       network.add(layer);
     }
     return network;
   } catch (const Error& error) {
     // Layers that do not fit together are a configuration error elsewhere; here the file is at fault.
     if (error.code() != ExitCode::usage) throw;
-    refuse(place, error.what());
+    refuse_network(place, error.what());
   }
 }
 
