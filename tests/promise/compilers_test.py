@@ -1,6 +1,7 @@
 """compilers_test.py PROJECT BUILDS [--this=NAME=PROGRAM]: builds the training run of PROJECT with several compilers
 and flags, each in a lasting folder of BUILDS (so that a second run compiles only what changed), and runs them all.
 A run prints lines `WHAT HASH`, for example one per kernel variant; all hashes of all runs must be the same."""
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -67,13 +68,17 @@ def main(arguments):
         programs[SAME_AS.get(name, name)] = pathlib.Path(program)
     hashes = {name: run([program]).splitlines() for name, program in programs.items()}
     avx512 = any(line.startswith("simd.avx512 ") for lines in hashes.values() for line in lines)
-    for name, (compiler, level) in VARIANTS.items():
-        if name in programs:
-            continue
-        if shutil.which(compiler) is None:
-            skipped.append(f"{name}: {compiler} is not installed")
-            continue
-        hashes[name] = run([build(project, builds / name, compiler, level, avx512)]).splitlines()
+    # A program runs while the next one is built: at -O0 it takes 40 seconds, and often one thread only.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as beside:
+        runs = {}
+        for name, (compiler, level) in VARIANTS.items():
+            if name in programs:
+                continue
+            if shutil.which(compiler) is None:
+                skipped.append(f"{name}: {compiler} is not installed")
+                continue
+            runs[name] = beside.submit(run, [build(project, builds / name, compiler, level, avx512)])
+        hashes |= {name: done.result().splitlines() for name, done in runs.items()}
     print("\n".join([f"{name:10} {line}" for name, lines in hashes.items() for line in lines] + skipped))
     if fault := verdict(hashes):
         sys.exit(fault)
