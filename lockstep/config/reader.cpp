@@ -22,7 +22,7 @@ std::string in_words(IntRange range) {
 }
 
 std::string in_words(NumberRange range) {
-  const std::string low = fmt::format("{} {}", range.open_min ? "above" : "at least", range.min);
+  std::string low = fmt::format("{} {}", range.open_min ? "above" : "at least", range.min);
   if (std::isinf(range.max)) return low;
   return fmt::format("{} and {} {}", low, range.open_max ? "below" : "at most", range.max);
 }

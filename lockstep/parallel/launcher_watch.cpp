@@ -1,9 +1,9 @@
 #include "lockstep/parallel/launcher_watch.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <string>

@@ -6,10 +6,10 @@ std::vector<std::int64_t> slices_of(const std::vector<std::int64_t>& boundaries,
                                     std::int64_t least) {
   std::vector<std::int64_t> firsts;
   std::int64_t last = elements;
-  for (auto first = boundaries.rbegin(); first != boundaries.rend(); ++first) {
-    if (*first == 0 || last - *first < least) continue;
-    firsts.push_back(*first);
-    last = *first;
+  for (const std::int64_t first : std::vector(boundaries.rbegin(), boundaries.rend())) {
+    if (first == 0 || last - first < least) continue;
+    firsts.push_back(first);
+    last = first;
   }
   firsts.push_back(0);
   return firsts;

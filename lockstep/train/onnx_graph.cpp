@@ -32,7 +32,7 @@ enum { kind_float = 1, kind_int = 2, kind_ints = 7 };
 namespace tensor_field {
 enum { dims = 1, data_type = 2, name = 8, raw_data = 9 };
 }
-enum { kFloat = 1, kInt64 = 7, kDouble = 11 };
+constexpr int kFloat = 1, kInt64 = 7, kDouble = 11;  // element types
 
 ProtobufMessage make_tensor(const std::string& name, int type, std::span<const std::int64_t> dims,
                             std::span<const std::byte> values) {

@@ -19,7 +19,7 @@ struct Taps {
 template <std::int64_t kHeight, std::int64_t kWidth>
 struct FixedTaps {
   std::int64_t first, pitch;
-  static constexpr std::int64_t height = kHeight, width = kWidth;
+  static constexpr std::int64_t height = kHeight, width = kWidth;  // NOLINT(readability-identifier-naming): as Taps
 };
 
 /// visit(input row), (ky, kx) ascending.

@@ -73,6 +73,7 @@ T run(std::int64_t rounds) {
   V chain[kChains];
   for (int c = 0; c < kChains; ++c) chain[c] = fill(T(c));
   for (std::int64_t round = 0; round < rounds; ++round)
+    // NOLINTNEXTLINE(modernize-loop-convert): unrolled by its counter
     for (int c = 0; c < kChains; ++c) chain[c] = multiply_add(chain[c], factor, step);
   V sum = chain[0];
   const V one = fill(T(1));
@@ -89,8 +90,8 @@ PeakKernel peak_kernel() {
           .fused = kFused,
           .run_float = &run<Floats, float>,
           .run_double = &run<Doubles, double>,
-          .float_flops = 2.0 * kChains * double(sizeof(Floats) / sizeof(float)),
-          .double_flops = 2.0 * kChains * double(sizeof(Doubles) / sizeof(double))};
+          .float_flops = 2.0 * kChains * double(sizeof(Floats)) / sizeof(float),
+          .double_flops = 2.0 * kChains * double(sizeof(Doubles)) / sizeof(double)};
 }
 
 }  // namespace lockstep::LOCKSTEP_PEAK
