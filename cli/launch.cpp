@@ -227,10 +227,7 @@ void check_command(const std::vector<std::string>& command) {
     throw Error(ExitCode::usage,
                 fmt::format("launch: {} {}; it starts lockstep train: see lockstep launch --help",
                             command[0].starts_with("-") ? "unknown option" : "cannot start", command[0]));
-  const auto is_out = [](const std::string& word) {
-    return word.starts_with("--out") || (word.starts_with("-o") && !word.starts_with("--"));
-  };
-  if (std::none_of(command.begin(), command.end(), is_out))
+  if (out_of(command).empty())
     throw Error(ExitCode::usage, "launch: train needs --out DIR: a restart goes on with the run there");
 }
 
