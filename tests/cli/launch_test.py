@@ -7,7 +7,7 @@ import time
 from jobs import BOUND, LONG, Job, JobTest, alive, children, shared_memory
 from program import MOONS, PROGRAM, main
 
-RUN = MOONS.replace("epochs = 3", "epochs = 150\nslots = 8").replace("count = 64", "count = 128") + \
+RUN = MOONS.replace("epochs = 3", "epochs = 1500\nslots = 8").replace("count = 64", "count = 128") + \
       "[checkpoint]\nevery_steps = 20\n"
 
 

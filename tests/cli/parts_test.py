@@ -58,7 +58,7 @@ class Parts(RanksTest):
         self.assertEqual(self.results("back"), alone[:2])
 
     def test_a_signal_saves_all_parts(self):
-        self.train_alone(SLOTS.replace("epochs = 3", "epochs = 300"))
+        self.train_alone(SLOTS.replace("epochs = 3", "epochs = 2000"))
         command = self.command("openmpi", 4, "train", "a.toml", "--set", "parallel.pipeline=2", "--set", "parallel.tensor=2",
                                "--out", "run")
         with subprocess.Popen(command, cwd=self.folder, env=self.environment(), stderr=subprocess.PIPE,

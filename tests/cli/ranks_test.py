@@ -147,7 +147,7 @@ class Ends(RanksTest):
         self.assertRegex(done.stderr, r"lockstep: rank 1 on \S+ has another data \([0-9a-f]{16}\) than rank 0")
 
     def test_a_signal_saves_and_the_run_goes_on(self):
-        text = MOONS.replace("epochs = 3", "epochs = 400")
+        text = MOONS.replace("epochs = 3", "epochs = 2000")
         alone = self.train_alone(text)
         with subprocess.Popen(self.command("openmpi", 2, "train", "a.toml", "--out", "run"), cwd=self.folder,
                               env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
