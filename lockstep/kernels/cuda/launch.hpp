@@ -1,0 +1,47 @@
+#pragma once
+// The one way in which kernels are launched. `kernel<<<...>>>` is a language of its own that only nvcc reads; launch()
+// is a function, so that g++ can compile the same .cu files against the emulator of tests/cuda_emulator.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+// Shared memory whose size is given at the launch. One array for all kernels: the name would otherwise have one type
+// in one kernel and another in the next, which nvcc refuses.
+#ifdef LOCKSTEP_CUDA_EMULATED
+#define LOCKSTEP_DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(cuda_emulator::dynamic_shared())
+#else
+#define LOCKSTEP_DYNAMIC_SHARED(type, name)                              \
+  extern __shared__ __align__(16) unsigned char lockstep_shared_bytes[]; \
+  type* const name = reinterpret_cast<type*>(lockstep_shared_bytes)
+#endif
+
+namespace lockstep::cuda {
+
+template <class... Parameters>
+struct NamedKernel {
+  const char* name;
+  void (*function)(Parameters...);
+};
+
+/// Starts a grid of `grid` blocks of `block` threads with `shared_bytes` of dynamic shared memory, in the order of
+/// `stream`; does not wait. Pointers among the arguments are device addresses.
+template <class... Parameters>
+cudaError_t launch(NamedKernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                   cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {
+#ifdef LOCKSTEP_CUDA_EMULATED
+  int position = 0;
+  // Braces: the elements are initialised from left to right.
+  std::tuple<Parameters...> inside{cuda_emulator::translate(arguments, position)...};
+  return cuda_emulator::enqueue_kernel(kernel.name, grid, block, shared_bytes, stream,
+                                       {__start_cuda_shared, __stop_cuda_shared},
+                                       [kernel, inside] { std::apply(kernel.function, inside); });
+#else
+  kernel.function<<<grid, block, shared_bytes, stream> > >(arguments...);
+  return cudaGetLastError();
+#endif
+}
+
+}  // namespace lockstep::cuda

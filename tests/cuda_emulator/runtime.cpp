@@ -1,0 +1,174 @@
+// The calls of the CUDA runtime that are neither streams nor events.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "cuda_runtime.h"
+#include "grid.hpp"
+#include "memory.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "streams.hpp"
+
+namespace cuda_emulator {
+
+namespace {
+
+cudaError_t last_error = cudaSuccess;
+
+cudaError_t note(cudaError_t error) {
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+/// Where the copy may read or write: the host's address itself, or the kernel's address of device memory. Null where
+/// the address is not of the kind that the direction says, or the bytes are not within one allocation.
+char* side(const void* address, std::size_t bytes, bool device) {
+  if (device) return static_cast<char*>(device_bytes(address, bytes));
+  return is_device_address(address) ? nullptr : static_cast<char*>(const_cast<void*>(address));
+}
+
+}  // namespace
+
+void* inside_kernel(const void* argument, int position) {
+  if (argument == nullptr) return nullptr;
+  void* const result = device_bytes(argument, 0);
+  if (result != nullptr) return result;
+  fail("argument " + std::to_string(position) + " of the kernel is " +
+       (is_device_address(argument) ? "not in any allocation of the device" : "a pointer to memory of the host"));
+}
+
+cudaError_t enqueue_kernel(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+                           SharedSection section, std::function<void()> thread) {
+  const std::size_t threads = std::size_t{block.x} * block.y * block.z;
+  if (threads == 0 || threads > kMaxThreads || block.z > 64 || shared_bytes > kSharedBytes)
+    return note(cudaErrorInvalidConfiguration);
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    return note(cudaErrorInvalidConfiguration);
+  enqueue(stream, [g = Grid{name, grid, block, shared_bytes, section, std::move(thread)}] { run_grid(g); });
+  return cudaSuccess;
+}
+
+}  // namespace cuda_emulator
+
+using namespace cuda_emulator;
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  *attributes = {};
+  attributes->maxThreadsPerBlock = kMaxThreads;
+  return cudaSuccess;
+}
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (!options().driver) return note(cudaErrorInsufficientDriver);
+  if (options().devices == 0) return note(cudaErrorNoDevice);
+  *count = options().devices;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device < 0 || device >= options().devices) return note(cudaErrorInvalidDevice);
+  *properties = {};
+  std::snprintf(properties->name, sizeof properties->name, "CUDA emulator %d", device);
+  properties->totalGlobalMem = options().memory_bytes;
+  properties->sharedMemPerBlock = kSharedBytes;
+  properties->major = 0;
+  properties->multiProcessorCount = 1;
+  properties->maxThreadsPerBlock = kMaxThreads;
+  properties->warpSize = 32;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+cudaError_t cudaSetDevice(int device) {
+  return note(device >= 0 && device < options().devices ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = last_error;
+  last_error = cudaSuccess;
+  return error;
+}
+
+const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaError"; }
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorInvalidConfiguration:
+      return "invalid configuration argument";
+    case cudaErrorInvalidMemcpyDirection:
+      return "invalid copy direction for memcpy";
+    case cudaErrorInsufficientDriver:
+      return "CUDA driver version is insufficient for CUDA runtime version";
+    case cudaErrorNoDevice:
+      return "no CUDA-capable device is detected";
+    case cudaErrorInvalidDevice:
+      return "invalid device ordinal";
+    default:
+      return "invalid argument";
+  }
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = free_bytes();
+  *total = options().memory_bytes;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** address, std::size_t bytes) {
+  *address = bytes == 0 ? nullptr : allocate(bytes);
+  return note(bytes == 0 || *address != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFree(void* address) {
+  if (address == nullptr) return cudaSuccess;
+  cudaDeviceSynchronize();
+  return note(release(address) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned) {
+  *address = std::malloc(bytes == 0 ? 1 : bytes);
+  return note(*address != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFreeHost(void* address) {
+  cudaDeviceSynchronize();
+  std::free(address);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  if (is_device_address(to) != to_device || is_device_address(from) != from_device)
+    return note(cudaErrorInvalidMemcpyDirection);
+  char *const target = side(to, bytes, to_device), *const source = side(from, bytes, from_device);
+  if (target == nullptr || source == nullptr) return note(cudaErrorInvalidValue);
+  enqueue(stream, [=] { std::memmove(target, source, bytes); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  const cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+  return error == cudaSuccess ? cudaStreamSynchronize(nullptr) : error;
+}
+
+cudaError_t cudaMemsetAsync(void* address, int value, std::size_t bytes, cudaStream_t stream) {
+  char* const target = side(address, bytes, true);
+  if (target == nullptr) return note(cudaErrorInvalidValue);
+  enqueue(stream, [=] { std::memset(target, value, bytes); });
+  return cudaSuccess;
+}
+}

@@ -1,0 +1,14 @@
+#pragma once
+// Streams and events. What is put into a stream waits there until somebody waits for it (or, with the option "eager",
+// runs at once). A stream runs no further than it is asked to, and another stream only as far as an event that was
+// waited for: a missing event between two streams shows as well as a missing wait of the host.
+
+#include <functional>
+
+#include "cuda_runtime.h"
+
+namespace cuda_emulator {
+
+void enqueue(cudaStream_t stream, std::function<void()> work);
+
+}  // namespace cuda_emulator
