@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/lab/measure.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/lab/peak.hpp"
 
 namespace lockstep::cli {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/console.hpp"
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
 

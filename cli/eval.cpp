@@ -7,7 +7,7 @@
 #include "cli/confusion.hpp"
 #include "cli/outputs.hpp"
 #include "cli/scores.hpp"
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "cli/verbose.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/scores.hpp"
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/train/export.hpp"
 #include "lockstep/train/model_file.hpp"

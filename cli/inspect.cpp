@@ -7,7 +7,7 @@
 
 #include "cli/inspect_data.hpp"
 #include "cli/run_directory.hpp"
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/safetensors.hpp"

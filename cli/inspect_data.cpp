@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/csv.hpp"
 #include "lockstep/data/file.hpp"

@@ -8,7 +8,7 @@
 #include "cli/outputs.hpp"
 #include "cli/rows.hpp"
 #include "cli/scores.hpp"
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "cli/verbose.hpp"
 #include "lockstep/core/error.hpp"
 

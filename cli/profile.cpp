@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/data/views.hpp"

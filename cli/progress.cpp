@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/scores.hpp"
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "cli/verbose.hpp"
 
 namespace lockstep::cli {

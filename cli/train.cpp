@@ -19,7 +19,7 @@
 #include "cli/run_directory.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/scores.hpp"
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "cli/verbose.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"

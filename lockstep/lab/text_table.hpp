@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lockstep::cli {
+namespace lockstep {
 
 /// Rows of cells; each column is as wide as its widest cell, two spaces apart.
 class TextTable {
@@ -37,4 +37,4 @@ std::string percent(std::optional<double> fraction);
 /// Characters, where a UTF-8 sequence is one.
 std::int64_t display_width(std::string_view text);
 
-}  // namespace lockstep::cli
+}  // namespace lockstep

@@ -1,11 +1,11 @@
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-namespace lockstep::cli {
+namespace lockstep {
 
 std::int64_t display_width(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
@@ -60,4 +60,4 @@ std::string percent(std::optional<double> fraction) {
   return fraction ? fmt::format("{:.2f} %", 100 * *fraction) : "-";
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep

@@ -1,8 +1,8 @@
-#include "cli/text_table.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 #include <gtest/gtest.h>
 
-namespace lockstep::cli {
+namespace lockstep {
 namespace {
 
 TEST(TextTable, AlignsColumns) {
@@ -46,4 +46,4 @@ TEST(TextTable, NumbersForPeople) {
 }
 
 }  // namespace
-}  // namespace lockstep::cli
+}  // namespace lockstep

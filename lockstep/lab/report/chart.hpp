@@ -1,0 +1,145 @@
+#pragma once
+// The charts of a report: what they show, not how they look (svg.hpp). Every chart needs a title that says what is to
+// be seen, and a description for readers who cannot see it. Values that are not finite, or not positive on a
+// logarithmic axis, are left out of the drawing and counted in the note below it.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lockstep/lab/report/cell.hpp"
+
+namespace lockstep::report {
+
+/// The colour of a thing, the same in every chart and table of every report. `automatic` takes the next free one.
+enum class Tone {
+  automatic,
+  neutral,    // grey: references, totals, the rest
+  naive,      // plain loops, Python loops
+  library,    // OpenBLAS, oneDNN
+  simd,       // one thread
+  threads,    //
+  ranks,      //
+  hybrid,     // ranks x threads
+  device,     // OpenCL, CUDA
+  peer,       // PyTorch, JAX
+  published,  // numbers of a paper
+  simulated,  // numbers of a simulation
+};
+
+enum class Scale { linear, log };
+
+struct Axis {
+  std::string title{};
+  std::string unit{};
+  Scale scale = Scale::linear;
+  std::optional<double> low{}, high{};  // otherwise from the data; linear axes of bars begin at 0
+  Format format{};                      // of the ticks
+  std::vector<double> ticks{};          // where they are given by the matter: 1, 2, 4, 8 ranks
+};
+
+/// One value of a group; one per series of the chart, in its order.
+struct BarValue {
+  double value = 0;
+  std::optional<Interval> error{};
+  std::string text{};           // at the end of the bar; empty: the value by the format of the axis
+  Tone tone = Tone::automatic;  // where a bar has the colour of its group, not of its series
+  BarValue() = default;
+  BarValue(double number) : value(number) {}
+  BarValue(double number, Interval interval, std::string words = {}, Tone colour = Tone::automatic)
+      : value(number), error(interval), text(std::move(words)), tone(colour) {}
+};
+
+struct BarGroup {
+  std::string label{};
+  std::vector<BarValue> bars{};
+  Tone tone = Tone::automatic;
+  std::string note{};  // behind the label, small: "baseline"
+};
+
+struct BarSeries {
+  std::string name{};
+  Tone tone = Tone::automatic;
+};
+
+/// Horizontal bars: one group per line, its bars below one another or, `stacked`, behind one another.
+struct BarChart {
+  std::string id{};  // letters, digits and dashes; empty: from the title
+  std::string title{};
+  std::string description{};
+  Axis axis{};
+  std::vector<BarSeries> series{};  // may be empty where every group has one bar
+  std::vector<BarGroup> groups{};
+  bool stacked = false;
+  std::string note{};  // below the chart: what the whiskers are, what was left out
+};
+
+struct LinePoint {
+  double x = 0, y = 0;
+  std::optional<Interval> error{};  // of y
+};
+
+struct BandPoint {
+  double x = 0, low = 0, high = 0;
+};
+
+enum class LineKind {
+  measured,   // solid with markers (without them where there are many points)
+  fit,        // solid, thin, no markers
+  predicted,  // dashed
+  ideal,      // dotted, grey
+};
+
+struct LineSeries {
+  std::string name{};
+  std::vector<LinePoint> points{};  // in the order of x
+  Tone tone = Tone::automatic;
+  LineKind kind = LineKind::measured;
+  std::vector<BandPoint> band{};  // confidence band behind the line
+};
+
+/// A word at a place, or a straight line across the plot where only one coordinate is given.
+struct Annotation {
+  std::optional<double> x{}, y{};
+  std::string text{};
+};
+
+struct LineChart {
+  std::string id{};
+  std::string title{};
+  std::string description{};
+  Axis x{}, y{};
+  std::vector<LineSeries> series{};
+  std::vector<Annotation> annotations{};
+  std::string note{};
+};
+
+/// What no point can be above: y = slope * x (memory), or y = level (arithmetic). Exactly one of them.
+struct Ceiling {
+  std::string label{};
+  std::optional<double> slope{}, level{};
+};
+
+struct ScatterPoint {
+  std::string label{};
+  double x = 0, y = 0;
+  Tone tone = Tone::automatic;
+  std::optional<Interval> error{};  // of y
+};
+
+/// Labelled points under ceilings: the roofline, on two logarithmic axes.
+struct ScatterChart {
+  std::string id{};
+  std::string title{};
+  std::string description{};
+  Axis x{}, y{};
+  std::vector<Ceiling> ceilings{};
+  std::vector<ScatterPoint> points{};
+  std::vector<BarSeries> tones{};  // the legend: what the colours mean
+  std::string note{};
+};
+
+using Chart = std::variant<BarChart, LineChart, ScatterChart>;
+
+}  // namespace lockstep::report

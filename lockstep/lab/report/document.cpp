@@ -1,0 +1,38 @@
+#include "lockstep/lab/report/document.hpp"
+
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace lockstep::report {
+
+std::string slug(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (capital || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+      out += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!out.empty() && out.back() != '-')
+      out += '-';
+  }
+  constexpr std::size_t kLongest = 60;  // it becomes part of a file name
+  if (out.size() > kLongest) out.resize(kLongest);
+  while (out.ends_with('-')) out.pop_back();
+  return out.empty() ? "item" : out;
+}
+
+std::vector<NamedTable> tables_of(const Document& document) {
+  std::vector<NamedTable> out;
+  std::map<std::string, int> seen;
+  for (const Section& section : document.sections)
+    for (const Block& block : section.blocks)
+      if (const auto* table = std::get_if<Table>(&block)) {
+        std::string name = slug(table->id.empty() ? table->title : table->id);
+        if (const int count = ++seen[name]; count > 1) name += fmt::format("-{}", count);
+        out.push_back({name, table});
+      }
+  return out;
+}
+
+}  // namespace lockstep::report

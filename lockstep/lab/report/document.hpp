@@ -1,0 +1,129 @@
+#pragma once
+// A report as data: what is said, in which order. The writers beside this file turn it into HTML (html.hpp), text for a
+// terminal (text.hpp), CSV, JSON and Extra-P's lines (data_files.hpp); write.hpp writes them all.
+//
+//   report::Document doc{.title = "The ladder", .subtitle = "LeNet-5 on Fashion-MNIST"};
+//   doc.section("Summary").add(report::Paragraph{"Two threads are **1.9 times** as fast as one."});
+//   doc.section("Rungs").add(report::Table{
+//       .id = "rungs", .title = "Every rung", .columns = {{.title = "Rung"}, {.title = "Time", .format =
+//       report::seconds()}}, .rows = {{.cells = {"naive", report::Cell(3.1).interval(3.0, 3.3)}, .mark =
+//       report::Mark::baseline}}});
+//
+// Texts are plain: every writer escapes what its format gives a meaning. In running text (paragraphs, lists, notices,
+// notes) `code` between backquotes and **strong** words are set apart, and https:// addresses become links.
+
+#include <deque>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lockstep/lab/report/cell.hpp"
+#include "lockstep/lab/report/chart.hpp"
+
+namespace lockstep::report {
+
+struct Paragraph {
+  std::string text{};
+};
+
+struct List {
+  std::vector<std::string> items{};
+  bool numbered = false;
+};
+
+struct Row {
+  std::vector<Cell> cells{};  // missing ones at the end are empty
+  Mark mark = Mark::none;
+  Tone tone = Tone::automatic;  // a dot of this colour before the first cell; automatic: none
+};
+
+struct Table {
+  std::string id{};  // name of its CSV file and of its place in the page; empty: from the title
+  std::string title{};
+  std::vector<Column> columns{};
+  std::vector<Row> rows{};
+  std::vector<std::string> notes{};  // below the table
+};
+
+struct Code {
+  std::string text{};   // commands to repeat, configurations
+  std::string title{};  // what it is
+};
+
+/// A rule and whether it was kept, with the reason where it was not.
+struct Rule {
+  enum class State { kept, partly, broken, not_applicable };
+  State state = State::kept;
+  std::string rule{};
+  std::string why{};
+};
+
+struct Checklist {
+  std::string title{};
+  std::vector<Rule> rules{};
+};
+
+struct Fact {
+  std::string name{};
+  std::string value{};
+};
+
+/// Names and values: the machine, the configuration.
+struct Facts {
+  std::string title{};
+  std::vector<Fact> facts{};
+};
+
+struct Notice {
+  enum class Kind { info, good, warning };
+  Kind kind = Kind::warning;
+  std::string text{};
+};
+
+/// One to four numbers in large type, for the top of the page.
+struct Headline {
+  struct Number {
+    std::string value{};   // "31.4×"
+    std::string label{};   // "faster than one thread"
+    std::string detail{};  // "95 % interval 30.9 to 32.0"
+  };
+  std::vector<Number> numbers{};
+};
+
+/// Small charts side by side where there is room.
+struct Panels {
+  std::vector<Chart> charts{};
+};
+
+using Block = std::variant<Paragraph, List, Table, Code, Checklist, Facts, Notice, Headline, BarChart, LineChart,
+                           ScatterChart, Panels>;
+
+struct Section {
+  std::string title{};  // may be empty in the first one
+  std::vector<Block> blocks{};
+
+  Section& add(Block block) { return blocks.push_back(std::move(block)), *this; }
+};
+
+struct Document {
+  std::string title{};
+  std::string subtitle{};
+  std::deque<Section> sections{};  // references that section() gave stay valid
+  std::string footer{};            // what made it: program, version, commit, date
+
+  /// Adds an empty one at the end.
+  Section& section(std::string name) { return sections.emplace_back(Section{.title = std::move(name)}); }
+};
+
+/// Every table of the document with the name it has in files and in the page: its id, or one made from its title;
+/// a number is added where two would be the same.
+struct NamedTable {
+  std::string name;
+  const Table* table;
+};
+std::vector<NamedTable> tables_of(const Document& document);
+
+/// "Time per epoch (s)" -> "time-per-epoch-s"; "item" where nothing is left.
+std::string slug(std::string_view text);
+
+}  // namespace lockstep::report
