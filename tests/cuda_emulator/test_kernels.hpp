@@ -1,7 +1,7 @@
 #pragma once
 // Each function launches the kernel of its name in test_kernels.cu.
 
-#include "lockstep/kernels/cuda/launch.hpp"
+#include "lockstep/kernels/cuda/launch.cuh"
 
 cudaError_t start_multiply(bool barrier, int n, const float* a, const float* b, float* c, cudaStream_t stream);
 cudaError_t start_block_sums(int n, const int* values, int* sums, cudaStream_t stream);

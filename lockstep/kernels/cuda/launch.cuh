@@ -1,12 +1,12 @@
 #pragma once
 // The one way in which kernels are launched. `kernel<<<...>>>` is a language of its own that only nvcc reads; launch()
-// is a function, so that g++ can compile the same .cu files against the emulator of tests/cuda_emulator.
+// is a function, so that g++ can compile the same .cu files against the emulator of tests/cuda_emulator. The files of
+// the plugin are C++17, which older toolkits know too.
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <tuple>
-#include <utility>
 
 // Shared memory whose size is given at the launch. One array for all kernels: the name would otherwise have one type
 // in one kernel and another in the next, which nvcc refuses.
@@ -26,11 +26,17 @@ struct NamedKernel {
   void (*function)(Parameters...);
 };
 
+/// A parameter of this type takes no part in deducing it.
+template <class T>
+struct NotDeduced {
+  using Type = T;
+};
+
 /// Starts a grid of `grid` blocks of `block` threads with `shared_bytes` of dynamic shared memory, in the order of
 /// `stream`; does not wait. Pointers among the arguments are device addresses.
 template <class... Parameters>
 cudaError_t launch(NamedKernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                   cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {
+                   cudaStream_t stream, typename NotDeduced<Parameters>::Type... arguments) {
 #ifdef LOCKSTEP_CUDA_EMULATED
   int position = 0;
   // Braces: the elements are initialised from left to right.
@@ -39,8 +45,8 @@ cudaError_t launch(NamedKernel<Parameters...> kernel, dim3 grid, dim3 block, std
                                        {__start_cuda_shared, __stop_cuda_shared},
                                        [kernel, inside] { std::apply(kernel.function, inside); });
 #else
-  kernel.function<<<grid, block, shared_bytes, stream> > >(arguments...);
-  return cudaGetLastError();
+  void* pointers[] = {&arguments...};
+  return cudaLaunchKernel(reinterpret_cast<const void*>(kernel.function), grid, block, pointers, shared_bytes, stream);
 #endif
 }
 
