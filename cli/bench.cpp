@@ -8,6 +8,7 @@
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/lab/measure.hpp"
 #include "lockstep/parallel/team.hpp"
 
@@ -32,6 +33,10 @@ std::vector<Backend> chosen_backends(const std::vector<std::string>& wanted, Con
     if (found == known.end())
       throw Error(ExitCode::usage, fmt::format("--backend {}: unknown name{}", name, suggestion(name, known)));
     const auto backend = static_cast<Backend>(found - known.begin());
+    if (on_device(backend)) {  // its problems live in the memory of the host
+      if (!wanted.empty()) throw Error(ExitCode::usage, fmt::format("bench has no problems on devices for {}", name));
+      continue;
+    }
     try {
       static_cast<void>(make_table<float>(backend));
       backends.push_back(backend);

@@ -1,18 +1,17 @@
 #pragma once
-// A zero-initialised array that starts on a cache line (64 bytes: one AVX-512 register).
+// A zero-initialised array that starts on a cache line (64 bytes: one AVX-512 register), on the host or in the memory
+// that it is given.
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "lockstep/core/checked.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/memory.hpp"
 
 namespace lockstep {
 
@@ -22,17 +21,17 @@ template <class T>
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  explicit AlignedBuffer(std::int64_t size) : size_(size) {
+  /// `memory` outlives the array.
+  explicit AlignedBuffer(std::int64_t size, Memory& memory = host_memory()) : size_(size) {
     if (size_ == 0) return;
-    const auto wanted = checked_product({size_, sizeof(T)});
-    if (!wanted) throw Error(ExitCode::resources, "no memory can hold " + std::to_string(size_) + " elements");
-    const std::size_t bytes = (static_cast<std::size_t>(*wanted) + kCacheLine - 1) / kCacheLine * kCacheLine;
-    data_.reset(static_cast<T*>(std::aligned_alloc(kCacheLine, bytes)));
-    if (!data_) throw Error(ExitCode::resources, "out of memory: " + std::to_string(bytes) + " bytes wanted");
-    std::memset(static_cast<void*>(data_.get()), 0, bytes);
+    const auto bytes = checked_product({size_, sizeof(T)});
+    if (!bytes) throw Error(ExitCode::resources, "no memory can hold " + std::to_string(size_) + " elements");
+    data_ = Owner(reinterpret_cast<T*>(memory.allocate(*bytes)), Release{&memory});
   }
-  AlignedBuffer(const AlignedBuffer& other) : AlignedBuffer(other.size_) {
-    if (size_ > 0) std::memcpy(data_.get(), other.data_.get(), static_cast<std::size_t>(size_) * sizeof(T));
+  AlignedBuffer(const AlignedBuffer& other) : AlignedBuffer(other.size_, other.memory()) {
+    if (size_ > 0)
+      memory().copy_within(reinterpret_cast<std::byte*>(data_.get()), reinterpret_cast<const std::byte*>(other.data()),
+                           size_ * static_cast<std::int64_t>(sizeof(T)));
   }
   AlignedBuffer& operator=(const AlignedBuffer& other) {
     AlignedBuffer copy(other);
@@ -48,6 +47,10 @@ class AlignedBuffer {
   }
   ~AlignedBuffer() = default;
 
+  Memory& memory() const {
+    Memory* const where = data_.get_deleter().memory;
+    return where == nullptr ? host_memory() : *where;
+  }
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
@@ -57,10 +60,12 @@ class AlignedBuffer {
   const T& operator[](std::int64_t i) const { return data_.get()[i]; }
 
  private:
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
+  struct Release {
+    Memory* memory = nullptr;
+    void operator()(T* p) const { memory->release(reinterpret_cast<std::byte*>(p)); }
   };
-  std::unique_ptr<T[], Free> data_;
+  using Owner = std::unique_ptr<T[], Release>;
+  Owner data_;
   std::int64_t size_ = 0;
 };
 

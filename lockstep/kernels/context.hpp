@@ -6,11 +6,23 @@
 #include <memory>
 
 #include "lockstep/core/aligned.hpp"
+#include "lockstep/core/error.hpp"
 
 namespace lockstep {
 
+class Device;
+
 class KernelContext {
  public:
+  KernelContext() = default;
+  /// For kernels that run on a device, which outlives this.
+  explicit KernelContext(Device* device) : device_(device) {}
+
+  Device& device() const {
+    if (device_ == nullptr) throw Error(ExitCode::bug, "a kernel for a device was called without one");
+    return *device_;
+  }
+
   /// Scratch memory for the length of one kernel call, cache-line aligned, content undefined.
   template <class T>
   T* scratch(std::int64_t count) {
@@ -32,6 +44,7 @@ class KernelContext {
   }
 
  private:
+  Device* device_ = nullptr;
   AlignedBuffer<std::byte> scratch_;
   std::shared_ptr<void> state_;  // shared only to forget the type
   const char* state_type_ = nullptr;

@@ -14,6 +14,8 @@
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/kernels/optimizer.hpp"
 #include "lockstep/kernels/pool2d.hpp"
+#include "lockstep/kernels/running.hpp"
+#include "lockstep/kernels/scores.hpp"
 #include "lockstep/kernels/softmax.hpp"
 
 namespace lockstep {
@@ -56,6 +58,8 @@ struct KernelTable {
   Kernel<AdamStep<T>> adam_step;
   Kernel<RmspropStep<T>> rmsprop_step;
   Kernel<SquareSums<T>> square_sums;
+  Kernel<RunningUpdate<T>> running_update;
+  Kernel<ScoreSlots<T>> score_slots;
 };
 
 }  // namespace lockstep

@@ -9,6 +9,8 @@
 #include "lockstep/kernels/naive/loss.hpp"
 #include "lockstep/kernels/naive/optimizer.hpp"
 #include "lockstep/kernels/naive/pool2d.hpp"
+#include "lockstep/kernels/naive/running.hpp"
+#include "lockstep/kernels/naive/scores.hpp"
 #include "lockstep/kernels/naive/softmax.hpp"
 #include "lockstep/kernels/naive/table.hpp"
 
@@ -47,6 +49,8 @@ KernelTable<T> make_table() {
       .adam_step = {name, [](const AdamStep<T>& a, KernelContext&) { adam_step(a); }},
       .rmsprop_step = {name, [](const RmspropStep<T>& a, KernelContext&) { rmsprop_step(a); }},
       .square_sums = {name, [](const SquareSums<T>& a, KernelContext&) { square_sums(a); }},
+      .running_update = {name, [](const RunningUpdate<T>& a, KernelContext&) { running_update(a); }},
+      .score_slots = {name, [](const ScoreSlots<T>& a, KernelContext&) { score_slots(a); }},
   };
 }
 

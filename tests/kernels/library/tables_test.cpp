@@ -33,7 +33,7 @@ TEST_F(LibraryDouble, HasNoConvolutionInFloat64) {
 }
 
 TEST(Library, IsTheOnlyBackendOutsideThePromise) {
-  ASSERT_EQ(backend_names().size(), 4U);
+  ASSERT_EQ(backend_names().size(), 10U);
   EXPECT_EQ(backend_names()[static_cast<std::size_t>(Backend::library)], "library");
   for (const Backend backend : {Backend::simd, Backend::naive, Backend::naive_o0})
     EXPECT_TRUE(keeps_the_promise(backend));
