@@ -1,0 +1,95 @@
+#include "lockstep/lab/results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/core/version.hpp"
+#include "lockstep/lab/peak.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kMaxFileBytes = std::int64_t{256} << 20;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+std::string compiler() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#elif defined(__GNUC__)
+  return "gcc " __VERSION__;
+#else
+  return "unknown";
+#endif
+}
+
+}  // namespace
+
+std::optional<Summary> Result::summary() const {
+  if (samples.empty()) return std::nullopt;
+  return summarise(samples);
+}
+
+std::optional<double> Result::number(const std::string& key) const {
+  const auto found = numbers.find(key);
+  return found == numbers.end() ? std::nullopt : std::optional<double>(found->second);
+}
+
+std::string Result::word(const std::string& key) const {
+  const auto found = words.find(key);
+  return found == words.end() ? "" : found->second;
+}
+
+const std::vector<std::string>& result_kinds() {
+  static const std::vector<std::string> kinds = {"machine",    "measurement", "ladder", "fit",
+                                                 "roofline",   "section",     "curve",  "verdict",
+                                                 "experiment", "simulation",  "check"};
+  return kinds;
+}
+
+ResultOrigin measured_here() {
+  ResultOrigin origin{.machine = describe_machine(), .time = utc_now()};
+  origin.versions["lockstep"] = std::string(version());
+  origin.versions["compiler"] = compiler();
+  if (const std::string openblas = openblas_description(); !openblas.empty()) origin.versions["openblas"] = openblas;
+  return origin;
+}
+
+void append_result(const std::filesystem::path& file, const Result& result) {
+  const std::string line = to_json_line(result) + "\n";
+  std::ofstream out(file, std::ios::app | std::ios::binary);
+  out.write(line.data(), static_cast<std::streamsize>(line.size()));
+  out.flush();
+  if (!out)
+    throw Error(ExitCode::resources, fmt::format("{}: cannot write; is there space, and may you?", file.string()));
+}
+
+std::vector<Result> read_results(const std::filesystem::path& file) {
+  const std::vector<std::byte> bytes = read_file(file, kMaxFileBytes);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<Result> results;
+  std::size_t at = 0, number = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    ++number;
+    results.push_back(result_from_json(text.substr(at, end - at), fmt::format("{}:{}", file.string(), number)));
+    at = end + 1;
+  }
+  return results;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,112 @@
+#include "lockstep/lab/sampling.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/lab/statistics.hpp"
+
+namespace lockstep {
+
+namespace {
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class Sampling {
+ public:
+  Sampling(const std::vector<SampledVariant>& variants, const SamplingRule& rule)
+      : variants_(variants), rule_(rule), start_(now()), longest_(variants.size(), 0), open_(variants.size(), true) {
+    for (const SampledVariant& variant : variants) results_.push_back({.name = variant.name});
+  }
+
+  std::vector<SampledResult> run() {
+    for (std::size_t v = 0; v < variants_.size(); ++v)
+      for (int i = 0; i < variants_[v].warm_up && open_[v]; ++i) take(v, results_[v].warm_up);
+    while (std::any_of(open_.begin(), open_.end(), [](bool open) { return open; }))
+      for (std::size_t v = 0; v < variants_.size(); ++v)
+        if (open_[v]) take(v, results_[v].samples);
+    return std::move(results_);
+  }
+
+ private:
+  double now() const { return rule_.now_seconds ? rule_.now_seconds() : steady_seconds(); }
+
+  void close(std::size_t v, SamplingEnd end) {
+    results_[v].end = end;
+    open_[v] = false;
+  }
+
+  bool fits(std::size_t v) const { return now() - start_ + longest_[v] <= rule_.budget_seconds; }
+
+  void take(std::size_t v, std::vector<double>& values) {
+    if (rule_.stopped && rule_.stopped()) return close(v, SamplingEnd::stopped);
+    const bool warming = &values == &results_[v].warm_up;
+    const bool owed = static_cast<int>(results_[v].samples.size()) < rule_.anyway;
+    if (!fits(v)) {
+      if (!owed) return close(v, SamplingEnd::budget);
+      if (warming) return;  // without a warm-up rather than without a sample
+    }
+    const double begin = now();
+    try {
+      values.push_back(variants_[v].sample());
+    } catch (const std::exception& error) {
+      results_[v].failure = error.what();
+      return close(v, rule_.stopped && rule_.stopped() ? SamplingEnd::stopped : SamplingEnd::failed);
+    }
+    longest_[v] = std::max(longest_[v], now() - begin);
+    if (warming) return;
+    if (is_settled(values, rule_.share, rule_.least)) return close(v, SamplingEnd::settled);
+    if (static_cast<int>(values.size()) >= rule_.most) close(v, SamplingEnd::most);
+  }
+
+  const std::vector<SampledVariant>& variants_;
+  const SamplingRule& rule_;
+  double start_;
+  std::vector<SampledResult> results_;
+  std::vector<double> longest_;
+  std::vector<bool> open_;
+};
+
+}  // namespace
+
+std::vector<SampledResult> sample_in_turns(const std::vector<SampledVariant>& variants, const SamplingRule& rule) {
+  return Sampling(variants, rule).run();
+}
+
+bool is_settled(std::span<const double> samples, double share, int least) {
+  if (samples.empty() || static_cast<int>(samples.size()) < least) return false;
+  const Summary summary = summarise(samples);
+  return (summary.interval.high - summary.interval.low) / 2 <= share * std::abs(summary.median);
+}
+
+std::vector<double> slowest_rank(const std::vector<std::vector<double>>& by_rank) {
+  std::vector<double> slowest;
+  for (const std::vector<double>& own : by_rank) {
+    if (slowest.empty()) slowest = own;
+    if (own.size() != slowest.size()) throw Error(ExitCode::bug, "ranks have different numbers of samples");
+    for (std::size_t i = 0; i < own.size(); ++i) slowest[i] = std::max(slowest[i], own[i]);
+  }
+  return slowest;
+}
+
+const char* to_string(SamplingEnd end) {
+  switch (end) {
+    case SamplingEnd::settled:
+      return "settled";
+    case SamplingEnd::most:
+      return "the most samples allowed";
+    case SamplingEnd::budget:
+      return "the time budget ended";
+    case SamplingEnd::stopped:
+      return "stopped";
+    case SamplingEnd::failed:
+      return "failed";
+  }
+  return "";
+}
+
+}  // namespace lockstep

@@ -1,0 +1,58 @@
+#pragma once
+// Samples of several variants that are to be compared, taken in turns until each is known well enough: the rules of
+// Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (2015).
+//
+//   const auto taken = sample_in_turns({{"simd", [&] { return seconds_of_simd(); }}, ...}, {.budget_seconds = 60});
+//   taken[0].samples, taken[0].settled
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+struct SampledVariant {
+  std::string name;
+  /// Runs it once; the value of the sample (seconds, of the slowest rank). An exception ends this variant alone.
+  std::function<double()> sample;
+  int warm_up = 1;  // runs before the first sample, not counted
+};
+
+struct SamplingRule {
+  double share = 0.05;         // settled: half the 95 % interval of the median is within this share of the median
+  int least = 6, most = 100;   // samples; fewer than 6 have no 95 % interval
+  double budget_seconds = 60;  // of all variants together, by the clock, warm-up included
+  /// Samples that every variant gets even where the budget is used up; 0: none that does not fit.
+  int anyway = 1;
+  std::function<bool()> stopped{};        // asked before every run: true ends it, what was taken is kept
+  std::function<double()> now_seconds{};  // for tests; default: the steady clock
+};
+
+enum class SamplingEnd { settled, most, budget, stopped, failed };
+
+struct SampledResult {
+  std::string name;
+  std::vector<double> samples{};  // all of them, in the order they were taken
+  std::vector<double> warm_up{};  // not part of any statistics
+  SamplingEnd end = SamplingEnd::budget;
+  std::string failure{};  // what the exception said
+  bool settled() const { return end == SamplingEnd::settled; }
+};
+
+/// Round after round, each variant that is not yet settled once, in order; the rounds interleave them, so that
+/// whatever the machine does besides hits all alike. A run that, as long as the longest before, would end behind the
+/// budget is not begun.
+std::vector<SampledResult> sample_in_turns(const std::vector<SampledVariant>& variants, const SamplingRule& rule);
+
+/// True where half the 95 % interval is within `share` of the median, and there are `least` samples or more.
+bool is_settled(std::span<const double> samples, double share, int least);
+
+/// Per sample the largest over ranks: `by_rank[r][i]` is sample i of rank r. Error(bug) where ranks have different
+/// numbers of samples.
+std::vector<double> slowest_rank(const std::vector<std::vector<double>>& by_rank);
+
+/// "settled", "the most samples allowed", "the time budget ended", "stopped", "failed"
+const char* to_string(SamplingEnd end);
+
+}  // namespace lockstep

@@ -1,0 +1,118 @@
+#include "lockstep/lab/results.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "lockstep/core/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace lockstep {
+namespace {
+
+Result example() {
+  Result result{.kind = "ladder", .name = "simd, 2 threads", .samples = {1.5, 1.25, 1.75, 0.1, 0.3, 0.2, 1e-9}};
+  result.baseline = "naive";
+  result.configuration = "[train]\nseed = 1\n";
+  result.seed = 18446744073709551615ULL;
+  result.kernels = {"simd.avx2"};
+  result.weight_hash = "ab12";
+  result.warnings = {"load 3.1"};
+  result.numbers = {{"threads", 2}, {"third", 1.0 / 3}};
+  result.words = {{"mark", "same"}, {"hostile", "</script>\n\x01\""}};
+  result.series = {{"loss", {2.3, 0.5}}};
+  result.origin = measured_here();
+  return result;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+void expect_refused(const std::string& line, const std::string& reason) {
+  try {
+    result_from_json(line, "r.jsonl:7");
+    FAIL() << "accepted: " << line.substr(0, 200);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::data);
+    EXPECT_TRUE(std::string(error.what()).starts_with("r.jsonl:7: ")) << error.what();
+    EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+  }
+}
+
+TEST(Results, RoundTrip) {
+  const Result before = example();
+  const std::string line = to_json_line(before);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const Result after = result_from_json(line, "");
+  EXPECT_EQ(after.samples, before.samples);
+  EXPECT_EQ(after.numbers, before.numbers);
+  EXPECT_EQ(after.words, before.words);
+  EXPECT_EQ(after.series, before.series);
+  EXPECT_EQ(after.seed, before.seed);
+  EXPECT_EQ(after.origin.machine.processor, before.origin.machine.processor);
+  EXPECT_EQ(after.origin.versions, before.origin.versions);
+  EXPECT_EQ(to_json_line(after), line);
+}
+
+TEST(Results, TheWriterRefusesWhatIsNotANumber) {
+  Result result = example();
+  result.numbers["x"] = std::nan("");
+  EXPECT_THROW(to_json_line(result), Error);
+  result = example();
+  result.samples.push_back(std::numeric_limits<double>::infinity());
+  EXPECT_THROW(to_json_line(result), Error);
+  result = example();
+  result.kind = "guess";
+  EXPECT_THROW(to_json_line(result), Error);
+}
+
+TEST(Results, TheReaderIsStrict) {
+  const std::string good = to_json_line(example());
+  expect_refused("", "is not JSON");
+  expect_refused("[]", "must be an object");
+  expect_refused(good.substr(0, good.size() - 1), "is not JSON");
+  expect_refused(good + good, "is not JSON");
+  expect_refused(replaced(good, "lockstep-result-1", "lockstep-result-2"), "format");
+  expect_refused(replaced(good, "\"ladder\"", "\"guess\""), "kind \"guess\" is unknown");
+  expect_refused(replaced(good, "\"unit\":\"s\",", ""), "unit is missing");
+  expect_refused(replaced(good, "\"unit\":\"s\"", "\"unit\":3"), "unit must be text");
+  expect_refused(replaced(good, "\"unit\":\"s\"", "\"unit\":\"s\",\"unit\":\"s\""), "stands there twice");
+  expect_refused(replaced(good, "\"unit\":\"s\"", "\"unit\":\"s\",\"extra\":1"), "\"extra\" is not a key");
+  expect_refused(replaced(good, "\"median\":0.3", "\"median\":0.2"), "median does not follow from the samples");
+  expect_refused(replaced(good, "1.75", "1e999"), "");
+  expect_refused(replaced(good, "1.75", "\"1.75\""), "samples must be a number");
+  expect_refused(replaced(good, "\"seed\":18446744073709551615", "\"seed\":-1"), "seed");
+  expect_refused(replaced(good, "\"threads\":2.0", "\"threads\":null"), "numbers must be a number");
+  expect_refused(replaced(good, "\"mark\":\"same\"", "\"mark\":[[[[[[[[[]]]]]]]]]"), "nested too deeply");
+  expect_refused(replaced(good, "naive", "na\xff\xfeive"), "is not JSON");
+}
+
+TEST(Results, AppendsAndReads) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "results.jsonl";
+  Result result = example();
+  append_result(file, result);
+  result.name = "second";
+  result.samples.clear();
+  append_result(file, result);
+  const std::vector<Result> read = read_results(file);
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[1].name, "second");
+  EXPECT_FALSE(read[1].summary());
+  EXPECT_EQ(read[0].summary()->median, 0.3);
+  EXPECT_EQ(read[0].number("threads"), 2.0);
+  EXPECT_FALSE(read[0].number("ranks"));
+  EXPECT_EQ(read[0].word("none"), "");
+  std::ofstream(file, std::ios::app) << "{";
+  EXPECT_THROW(read_results(file), Error);
+  EXPECT_THROW(read_results(folder.path() / "absent.jsonl"), Error);
+  EXPECT_THROW(append_result(folder.path() / "no" / "such" / "folder", result), Error);
+}
+
+}  // namespace
+}  // namespace lockstep
