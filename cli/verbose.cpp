@@ -43,8 +43,10 @@ std::vector<Named> kernels_of(const KernelTable<T>& t) {
       {"adam_step", t.adam_step.name},
       {"rmsprop_step", t.rmsprop_step.name},
       {"square_sums", t.square_sums.name},
+      {"running_update", t.running_update.name},
+      {"score_slots", t.score_slots.name},
   };
-  static_assert(sizeof(KernelTable<T>) == sizeof(std::string_view) + 26 * sizeof(t.add),
+  static_assert(sizeof(KernelTable<T>) == sizeof(std::string_view) + 28 * sizeof(t.add),
                 "the table has grown: name the new kernel above");
   return all;
 }

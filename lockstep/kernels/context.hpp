@@ -22,6 +22,8 @@ class KernelContext {
     if (device_ == nullptr) throw Error(ExitCode::bug, "a kernel for a device was called without one");
     return *device_;
   }
+  /// Where the kernels find their arguments: the device's memory, or the host's.
+  Memory& memory() const;
 
   /// Scratch memory for the length of one kernel call, cache-line aligned, content undefined.
   template <class T>

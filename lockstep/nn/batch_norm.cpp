@@ -23,8 +23,8 @@ class BatchNormLayer : public Layer<T> {
   bool backward_in_place() const override { return true; }
   Sharing sharing() const override { return Sharing::by_channel; }
 
-  void reserve(LayerMemory<T>& memory, std::int64_t, std::int64_t slots) const override {
-    memory.saved = AlignedBuffer<T>(2 * slots * channels_);
+  void reserve(LayerMemory<T>& memory, std::int64_t, std::int64_t slots, Memory& where) const override {
+    memory.saved = AlignedBuffer<T>(2 * slots * channels_, where);
   }
 
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
@@ -77,13 +77,15 @@ class BatchNormLayer : public Layer<T> {
   }
 
   /// running = (1 - momentum) * running + momentum * (sum / count)
-  void update_statistics(T* parameters, const T* sums, std::int64_t samples) const override {
-    const T momentum = T(spec_.momentum), rest = T(1) - momentum, count = T(samples * pixels_);
+  void update_statistics(const KernelTable<T>& kernels, KernelContext& context, T* parameters, const T* sums,
+                         std::int64_t samples) const override {
     for (const std::int64_t offset : {running_mean_, running_var_})
-      for (std::int64_t c = offset; c < offset + this->held_channels().count; ++c) {
-        const T kept = rest * parameters[c];
-        parameters[c] = kept + momentum * (sums[c] / count);
-      }
+      kernels.running_update({.count = this->held_channels().count,
+                              .momentum = T(spec_.momentum),
+                              .elements = T(samples * pixels_),
+                              .sum = sums + offset,
+                              .running = parameters + offset},
+                             context);
   }
 
   Cost forward_cost(std::int64_t samples) const override {

@@ -1,7 +1,5 @@
 #include "lockstep/kernels/dropout.hpp"
 
-#include <algorithm>
-
 #include "lockstep/nn/layer.hpp"
 
 namespace lockstep {
@@ -39,8 +37,7 @@ class DropoutLayer : public Layer<T> {
     x = x.rows_from(first, end - first);
     y = y.rows_from(first, end - first);
     if (p == 0) {
-      if (x.data == y.data) return;
-      for (std::int64_t r = 0; r < y.rows; ++r) std::copy_n(x.row(r), y.cols, y.row(r));
+      if (x.data != y.data) copy_rows(pass, x, y);
       return;
     }
     const RandomKey key{.seed = pass.seed, .purpose = Purpose::dropout, .epoch = pass.epoch, .layer = this->plan().id};

@@ -63,6 +63,16 @@ constexpr std::int64_t padded(std::int64_t samples) {
   return samples <= kFew ? samples : (samples + kLanes - 1) / kLanes * kLanes;
 }
 
+/// to = from, of the same rows, columns and stride, where the pass's kernels work.
+template <class T>
+void copy_rows(const Pass<T>& pass, ConstMatrix<T> from, Matrix<T> to) {
+  if (from.rows == 0 || from.cols == 0) return;
+  const std::int64_t elements = (from.rows - 1) * from.stride + from.cols;  // whole rows, and what pads them
+  pass.context.memory().copy_within(reinterpret_cast<std::byte*>(to.data),
+                                    reinterpret_cast<const std::byte*>(from.data),
+                                    elements * static_cast<std::int64_t>(sizeof(T)));
+}
+
 template <class T>
 class Layer {
  public:
@@ -86,9 +96,9 @@ class Layer {
     return sharing() == Sharing::never || (data && sharing() == Sharing::from_all);
   }
 
-  /// Sets up memory for chunks of up to `samples` columns in `slots` slots (saved, inner; y is the caller's concern).
-  /// Without slots: for inference only.
-  virtual void reserve(LayerMemory<T>&, std::int64_t /*samples*/, std::int64_t /*slots*/) const {}
+  /// Sets up memory, where the kernels of the pass will work, for chunks of up to `samples` columns in `slots` slots
+  /// (saved, inner; y is the caller's concern). Without slots: for inference only.
+  virtual void reserve(LayerMemory<T>&, std::int64_t /*samples*/, std::int64_t /*slots*/, Memory&) const {}
   /// Sets the views of inner layers for chunks of `samples` columns.
   virtual void place(LayerMemory<T>&, std::int64_t /*samples*/) const {}
   /// Fills `prepared` with what makes forward faster; it holds as long as the parameters stay as they are.
@@ -105,7 +115,8 @@ class Layer {
                         Matrix<T> dx) const = 0;
 
   /// Takes the batch's sums of running statistics into the parameters; `samples` is the size of the batch.
-  virtual void update_statistics(T* /*parameters*/, const T* /*sums*/, std::int64_t /*samples*/) const {}
+  virtual void update_statistics(const KernelTable<T>&, KernelContext&, T* /*parameters*/, const T* /*sums*/,
+                                 std::int64_t /*samples*/) const {}
 
   virtual Cost forward_cost(std::int64_t samples) const = 0;
   /// With or without the data gradient.

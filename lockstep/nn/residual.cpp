@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "lockstep/nn/sequence.hpp"
 
 namespace lockstep {
@@ -12,13 +10,13 @@ class ResidualLayer : public Layer<T> {
  public:
   explicit ResidualLayer(const LayerPlan& plan) : Layer<T>(plan), body_(plan.body), shortcut_(plan.shortcut) {}
 
-  void reserve(LayerMemory<T>& memory, std::int64_t samples, std::int64_t slots) const override {
-    memory.inner.push_back(body_.make_memory(samples, slots));
-    memory.inner.push_back(shortcut_.make_memory(samples, slots));
+  void reserve(LayerMemory<T>& memory, std::int64_t samples, std::int64_t slots, Memory& where) const override {
+    memory.inner.push_back(body_.make_memory(samples, slots, where));
+    memory.inner.push_back(shortcut_.make_memory(samples, slots, where));
     if (slots == 0) return;
     // Both branches destroy the dy they are given, and both give a dx: a copy of dy and the shortcut's dx.
     const std::int64_t out = this->plan().out.elements(), in = this->plan().in.elements();
-    memory.saved = AlignedBuffer<T>((out + in) * padded(samples));
+    memory.saved = AlignedBuffer<T>((out + in) * padded(samples), where);
   }
 
   void place(LayerMemory<T>& memory, std::int64_t samples) const override {
@@ -60,7 +58,7 @@ class ResidualLayer : public Layer<T> {
     if (backward_needs_all(data)) this->await_gradient(pass);
     T* const space = memory.saved.data();
     const Matrix<T> copy{space, dy.rows, dy.cols, dy.stride};
-    for (std::int64_t r = 0; r < dy.rows; ++r) std::copy_n(dy.row(r), dy.cols, copy.row(r));
+    copy_rows(pass, ConstMatrix<T>(dy), copy);
     if (pass.recorder != nullptr) pass.recorder->close(backward_section(this->plan().id));
     Pass<T> inner = pass;
     inner.watch = nullptr;  // branches are not complete one by one
@@ -76,9 +74,10 @@ class ResidualLayer : public Layer<T> {
     pass.kernels.add({.a = sum, .b = other.rows_from(own.first, own.count), .y = sum}, pass.context);
   }
 
-  void update_statistics(T* parameters, const T* sums, std::int64_t samples) const override {
-    body_.update_statistics(parameters, sums, samples);
-    shortcut_.update_statistics(parameters, sums, samples);
+  void update_statistics(const KernelTable<T>& kernels, KernelContext& context, T* parameters, const T* sums,
+                         std::int64_t samples) const override {
+    body_.update_statistics(kernels, context, parameters, sums, samples);
+    shortcut_.update_statistics(kernels, context, parameters, sums, samples);
   }
 
   Cost forward_cost(std::int64_t samples) const override {

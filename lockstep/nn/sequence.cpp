@@ -99,18 +99,18 @@ std::size_t Sequence<T>::first_trained() const {
 }
 
 template <class T>
-SequenceMemory<T> Sequence<T>::make_memory(std::int64_t samples, std::int64_t slots) const {
+SequenceMemory<T> Sequence<T>::make_memory(std::int64_t samples, std::int64_t slots, Memory& where) const {
   SequenceMemory<T> memory;
   std::int64_t widest = 0;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer<T>& layer = *layers_[i];
     LayerMemory<T>& own = memory.layers.emplace_back();
-    if (!runs_in_place(i)) own.storage = AlignedBuffer<T>(layer.plan().out.elements() * padded(samples));
-    layer.reserve(own, samples, slots);
+    if (!runs_in_place(i)) own.storage = AlignedBuffer<T>(layer.plan().out.elements() * padded(samples), where);
+    layer.reserve(own, samples, slots, where);
     if (i > 0) widest = std::max(widest, layer.plan().in.elements());
   }
   if (slots > 0)
-    for (AlignedBuffer<T>& buffer : memory.gradients) buffer = AlignedBuffer<T>(widest * padded(samples));
+    for (AlignedBuffer<T>& buffer : memory.gradients) buffer = AlignedBuffer<T>(widest * padded(samples), where);
   return memory;
 }
 
@@ -192,8 +192,7 @@ template <class T>
 void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy, Matrix<T> dx,
                            const Split& dy_split) const {
   const Split* held = &dy_split;  // who has which part of dy
-  if (layers_.empty() && dx.data != nullptr)
-    for (std::int64_t r = 0; r < dy.rows; ++r) std::copy_n(dy.row(r), dy.cols, dx.row(r));
+  if (layers_.empty() && dx.data != nullptr) copy_rows(pass, ConstMatrix<T>(dy), dx);
   const std::size_t last_needed = dx.data != nullptr ? 0 : first_trained();
   std::size_t spare = 0;  // the gradient buffer that dy does not lie in
   for (std::size_t i = layers_.size(); i-- > last_needed;) {
@@ -226,8 +225,9 @@ void Sequence<T>::backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory
 }
 
 template <class T>
-void Sequence<T>::update_statistics(T* parameters, const T* sums, std::int64_t samples) const {
-  for (const auto& layer : layers_) layer->update_statistics(parameters, sums, samples);
+void Sequence<T>::update_statistics(const KernelTable<T>& kernels, KernelContext& context, T* parameters, const T* sums,
+                                    std::int64_t samples) const {
+  for (const auto& layer : layers_) layer->update_statistics(kernels, context, parameters, sums, samples);
 }
 
 template <class T>

@@ -27,8 +27,9 @@ class Sequence {
  public:
   explicit Sequence(const std::vector<LayerPlan>& plans);
 
-  /// One worker's memory for chunks of up to `samples` columns in `slots` slots; without slots, for inference only.
-  SequenceMemory<T> make_memory(std::int64_t samples, std::int64_t slots) const;
+  /// One worker's memory for chunks of up to `samples` columns in `slots` slots; without slots, for inference only. It
+  /// lies where the kernels of its passes work.
+  SequenceMemory<T> make_memory(std::int64_t samples, std::int64_t slots, Memory& where = host_memory()) const;
   /// Sets the views of all layers for chunks of `samples` columns.
   void place(SequenceMemory<T>& memory, std::int64_t samples) const;
   /// Lets layers lay out the parameters for inference; it holds as long as the parameters stay as they are.
@@ -49,7 +50,8 @@ class Sequence {
   void backward(const Pass<T>& pass, ConstMatrix<T> x, SequenceMemory<T>& memory, Matrix<T> dy, Matrix<T> dx,
                 const Split& dy_split = {}) const;
 
-  void update_statistics(T* parameters, const T* sums, std::int64_t samples) const;
+  void update_statistics(const KernelTable<T>& kernels, KernelContext& context, T* parameters, const T* sums,
+                         std::int64_t samples) const;
 
   /// Numbers that a pass over one sample keeps or passes on: what has to stay in cache.
   std::int64_t activation_elements() const;

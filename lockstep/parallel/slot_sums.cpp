@@ -7,7 +7,7 @@ namespace lockstep {
 
 template <class T>
 AlignedBuffer<T>& SlotSums<T>::next_buffer() {
-  if (depth_ == nodes_.size()) nodes_.push_back({slot_vector<T>(size_)});
+  if (depth_ == nodes_.size()) nodes_.push_back({slot_vector<T>(size_, where_)});
   return nodes_[depth_].sum;
 }
 

@@ -14,8 +14,8 @@ namespace lockstep {
 
 /// A vector of `size` elements to be written and added up; never null, even where a rank holds no parameters.
 template <class T>
-AlignedBuffer<T> slot_vector(std::int64_t size) {
-  return AlignedBuffer<T>(std::max<std::int64_t>(size, 1));
+AlignedBuffer<T> slot_vector(std::int64_t size, Memory& where = host_memory()) {
+  return AlignedBuffer<T>(std::max<std::int64_t>(size, 1), where);
 }
 
 /// Node (level, index) is the sum over slots [index << level, (index + 1) << level).
@@ -30,8 +30,8 @@ struct SlotNode {
 template <class T>
 class SlotSums {
  public:
-  /// For vectors of `size` elements.
-  explicit SlotSums(std::int64_t size) : size_(size) {}
+  /// For vectors of `size` elements, where the kernels that add them work.
+  explicit SlotSums(std::int64_t size, Memory& where = host_memory()) : size_(size), where_(where) {}
 
   void clear() { depth_ = 0; }
   /// Where the next node is to be written; every element must be.
@@ -50,6 +50,7 @@ class SlotSums {
 
  private:
   std::int64_t size_;
+  Memory& where_;
   std::vector<SlotNode<T>> nodes_;
   std::size_t depth_ = 0;
   std::size_t additions_ = 0;  // that the last node completes, each into the vector before it

@@ -30,15 +30,6 @@ void add_share(PhaseTimes& sum, const PhaseTimes& part, double share) {
   sum.sent_bytes += part.sent_bytes;
 }
 
-/// The sections of a profile: "3 conv2d" for each layer, at the places that forward_section and backward_section give.
-std::vector<SectionName> sections_of(const Network& network) {
-  std::vector<std::string> layers;
-  for_each_layer(network.plans(), [&](const LayerPlan& plan) {
-    layers.push_back(fmt::format("{} {}", plan.path, layer_type(plan.spec)));
-  });
-  return section_names(layers);
-}
-
 }  // namespace
 
 std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, const ChunkNeeds& needs) {
@@ -245,7 +236,7 @@ void Engine<T>::reduce_and_update(const Member& member, const Batch& batch) {
     batch_scores_ = {block_tree(scores_.loss), 0};
     for (const std::int64_t correct : scores_.correct) batch_scores_.correct += correct;
     if (tree_->owns_the_end())
-      body_.update_statistics(parameters, gradient, static_cast<std::int64_t>(batch.ids.size()));
+      body_.update_statistics(kernels_, context, parameters, gradient, static_cast<std::int64_t>(batch.ids.size()));
   }
   update_.add_l2(options_.l2, parameters, gradient, first, last, kernels_, context);
   if (options_.clip_norm > 0) {
@@ -288,81 +279,28 @@ void Engine<T>::train_batch(const Member& member, const Batch& batch) {
 }
 
 template <class T>
-double Engine<T>::rate_at(std::int64_t step, std::int64_t total_steps) const {
-  return base_rate(options_.optimizer) * schedule_factor(options_.schedule, step, epoch_, total_steps);
-}
-
-template <class T>
-void Engine<T>::begin_epoch(const Dataset& data) {
-  batches_ = std::make_unique<Batches>(BatchConfig{.samples = data.size(),
-                                                   .batch = options_.batch,
-                                                   .shuffle = options_.shuffle,
-                                                   .seed = options_.seed,
-                                                   .epoch = epoch_});
-  if (batch_ > batches_->count())
-    throw Error(ExitCode::checkpoint, fmt::format("training stands after batch {} of an epoch that has {}: the state "
-                                                  "belongs to other data",
-                                                  batch_, batches_->count()));
-  if (batch_ > 0) return;  // goes on in the middle: the sums are there
-  report_ = {.epoch = epoch_ + 1};
-  epoch_loss_ = 0;
-  if (data.classes() > 0) report_.train.correct = 0;
-}
-
-/// Takes a finished step into the report, while the others already run the next one.
-template <class T>
-void Engine<T>::account(const Batch& batch, const Dataset& data, const FitOptions& fit_options,
-                        std::int64_t total_epochs) {
-  const std::int64_t done = batch.step - steps_ + 1;
-  if (!std::isfinite(batch_scores_.loss))
-    throw Error(ExitCode::diverged, fmt::format("training diverged: the loss is {} at epoch {}, step {}; lower "
-                                                "train.optimizer.lr or set train.clip_norm",
-                                                batch_scores_.loss, epoch_ + 1, done));
-  batch_ = done;
-  epoch_loss_ += batch_scores_.loss;
-  report_.train.samples += static_cast<std::int64_t>(batch.ids.size());
-  report_.train.loss = epoch_loss_ / double(report_.train.samples);
-  report_.rate = batch.rate;
-  if (profile_ != nullptr) {
-    ++profile_->steps;
-    profile_->samples += static_cast<std::int64_t>(batch.ids.size());
-  }
-  if (data.classes() > 0) report_.train.correct = report_.train.correct.value_or(0) + batch_scores_.correct;
-  if (fit_options.on_step)
-    fit_options.on_step({.epoch = epoch_ + 1,
-                         .epochs = total_epochs,
-                         .step = done,
-                         .steps = batches_->count(),
-                         .samples_done = report_.train.samples,
-                         .loss = report_.train.loss,
-                         .wishes = wishes_});
-}
-
-template <class T>
 void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds) {
-  steps_ += batches_->count();
-  ++epoch_;
-  batch_ = 0;
-  report_.steps = steps_;
+  progress_.end_epoch();
+  EpochReport& report = progress_.report;
   collect_weights();
-  report_.penalty = penalty();
-  if (!parted() || ranks_.leader()) report_.weight_hash = weight_hash(network_.values());
+  report.penalty = penalty();
+  if (!parted() || ranks_.leader()) report.weight_hash = weight_hash(network_.values());
   for (const auto& each : seats_) {
-    add_share(report_.times, each->times, 1 / double(seats_.size()));
+    add_share(report.times, each->times, 1 / double(seats_.size()));
     each->times = {};
   }
-  report_.times.total = seconds;
-  report_.times.validation = validation_seconds;
-  report_.times.sent_bytes += double(tree_->bytes_sent() - tree_bytes_);
+  report.times.total = seconds;
+  report.times.validation = validation_seconds;
+  report.times.sent_bytes += double(tree_->bytes_sent() - tree_bytes_);
   tree_bytes_ = tree_->bytes_sent();
-  report_.rank_times.clear();
+  report.rank_times.clear();
   if (ranks_.size() > 1) {
-    report_.rank_times.resize(static_cast<std::size_t>(ranks_.size()), report_.times);
-    gather_shares(ranks_, report_.rank_times.data(), ranks_.size(), "times");
+    report.rank_times.resize(static_cast<std::size_t>(ranks_.size()), report.times);
+    gather_shares(ranks_, report.rank_times.data(), ranks_.size(), "times");
   }
-  if (profile_ != nullptr && report_.validation) profile_->validation_samples += report_.validation->samples;
-  if (fit_options.on_epoch) fit_options.on_epoch(report_);
-  reports_.push_back(report_);
+  if (profile_ != nullptr && report.validation) profile_->validation_samples += report.validation->samples;
+  if (fit_options.on_epoch) fit_options.on_epoch(report);
+  progress_.reports.push_back(report);
 }
 
 template <class T>
@@ -371,17 +309,24 @@ void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOp
   double seconds = 0, validation_seconds = 0;
   Lap lap;
   if (member.index == 0) {
-    begin_epoch(data);
+    progress_.begin_epoch(options_, data);
     close(member, kShuffleSection);
   }
   member.barrier.wait();
   close(member, kWaitSection);
-  for (std::int64_t b = batch_; b < batches_->count(); ++b) {
-    const std::int64_t step = steps_ + b;
-    const Batch batch{data, batches_->ids(b), step, rate_at(step, total_epochs * batches_->count())};
+  for (std::int64_t b = progress_.batch; b < progress_.batches->count(); ++b) {
+    const std::int64_t step = progress_.steps + b;
+    const double rate = progress_.rate_at(options_, step, total_epochs * progress_.batches->count());
+    const Batch batch{data, progress_.batches->ids(b), step, rate};
     train_batch(member, batch);
     if (member.index == 0) {
-      account(batch, data, fit_options, total_epochs);
+      // While the others already run the next step.
+      progress_.account({.step = step,
+                         .samples = static_cast<std::int64_t>(batch.ids.size()),
+                         .rate = batch.rate,
+                         .scores = batch_scores_,
+                         .wishes = wishes_},
+                        data.classes() > 0, fit_options, total_epochs);
       close(member, kReportSection);
     }
   }
@@ -397,7 +342,7 @@ void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOp
     close(member, kValidationSection, body_.forward_cost(scored));
     member.barrier.wait();
     close(member, kWaitSection);
-    if (member.index == 0) report_.validation = total_scores(*fit_options.validation);
+    if (member.index == 0) progress_.report.validation = total_scores(*fit_options.validation);
     lap(validation_seconds);
   }
   if (member.index == 0) {
@@ -414,8 +359,8 @@ std::vector<EpochReport> Engine<T>::fit(const Dataset& data, const FitOptions& f
   if (data.size() == 0) throw Error(ExitCode::data, "there are no samples to train on");
   if (fit_options.validation != nullptr) check_data(network_, options_.loss, *fit_options.validation);
   keep_inputs(data);
-  reports_.clear();
-  const std::int64_t first = epoch_, last = epoch_ + fit_options.epochs;
+  progress_.reports.clear();
+  const std::int64_t first = progress_.epoch, last = first + fit_options.epochs;
   profile_ = fit_options.profile;
   fit_ = &fit_options;
   if (profile_ != nullptr) profile_->begin(sections_of(network_), options_.threads);
@@ -428,15 +373,16 @@ std::vector<EpochReport> Engine<T>::fit(const Dataset& data, const FitOptions& f
   });
   gather_state();
   fit_ = nullptr;
-  return std::move(reports_);
+  return std::move(progress_.reports);
 }
 
 template <class T>
 double Engine<T>::step(const Dataset& data, std::span<const std::int64_t> ids) {
   prepare(data);
-  const Batch batch{data, ids, steps_, rate_at(steps_, steps_ + 1)};
+  const std::int64_t step = progress_.steps;
+  const Batch batch{data, ids, step, progress_.rate_at(options_, step, step + 1)};
   run_team(options_.threads, [&](const Member& member) { train_batch(member, batch); });
-  ++steps_;
+  ++progress_.steps;
   return batch_scores_.loss / double(ids.size());
 }
 

@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "lockstep/data/batches.hpp"
 #include "lockstep/parallel/rank_tree.hpp"
 #include "lockstep/parallel/sliced_reduction.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/pipeline.hpp"
+#include "lockstep/train/progress.hpp"
 #include "lockstep/train/rank_grid.hpp"
 #include "lockstep/train/stage.hpp"
 #include "lockstep/train/trainer.hpp"
@@ -40,6 +40,9 @@ struct ChunkNeeds {
 /// How many of a batch's slots go through the network together: a power of two, as many as keep the activations in
 /// cache or below the size of the parameters, at least one. Any choice gives the same bits.
 std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, const ChunkNeeds& needs);
+
+/// Samples per block of an evaluation: part of the order of its loss.
+inline constexpr std::int64_t kScoreBlock = 64;
 
 /// The trainer behind its precision.
 class TrainingEngine {
@@ -111,12 +114,6 @@ class Engine final : public TrainingEngine {
     std::int64_t first, last, first_block;
   };
 
-  /// The sums of one batch's scores.
-  struct BatchScores {
-    double loss = 0;
-    std::int64_t correct = 0;
-  };
-
   // The program of a member.
   void run_epoch(const Member& member, const Dataset& data, const FitOptions& fit_options, std::int64_t total_epochs);
   void train_batch(const Member& member, const Batch& batch);
@@ -139,11 +136,8 @@ class Engine final : public TrainingEngine {
   void prepare(const Dataset& data);
   void keep_inputs(const Dataset& data);
   void prepare_scores(const Dataset& data);
-  void begin_epoch(const Dataset& data);
-  void account(const Batch& batch, const Dataset& data, const FitOptions& fit_options, std::int64_t total_epochs);
   void end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds);
   Scores total_scores(const Dataset& data);
-  double rate_at(std::int64_t step, std::int64_t total_steps) const;
   std::int64_t node_count() const;
   std::vector<Subtree<T>> subtrees();
   Stretch stretch_of(const Member& member) const;
@@ -179,10 +173,9 @@ class Engine final : public TrainingEngine {
   std::vector<std::unique_ptr<Seat>> seats_;
   std::int64_t slots_ = 0, slots_per_chunk_ = 1;  // in a pipeline a chunk is one slot
   bool keeps_inputs_ = false;
-  std::int64_t epoch_ = 0, steps_ = 0;  // epochs done, and the steps in them
-  std::int64_t batch_ = 0;              // batches done of the present epoch; report_ and epoch_loss_ are their sums
-  Profile* profile_ = nullptr;          // of the present fit
-  const FitOptions* fit_ = nullptr;     // the same
+  Progress progress_;                // by member 0
+  Profile* profile_ = nullptr;       // of the present fit
+  const FitOptions* fit_ = nullptr;  // the same
   std::optional<RankTree<T>> tree_;
   std::unique_ptr<SlicedReduction<T>> slices_;  // null: no other rank holds the same
   std::int64_t tree_bytes_ = 0;                 // that the tree had sent by the end of the last epoch
@@ -194,10 +187,6 @@ class Engine final : public TrainingEngine {
   T* gradient_ = nullptr;        // summed over all ranks, in this rank's stretch; by member 0
   std::vector<double> squares_;  // of the gradient, by block; for clipping
   SlotScores blocks_;            // of an evaluation, by block of samples
-  std::unique_ptr<Batches> batches_;
-  EpochReport report_;
-  double epoch_loss_ = 0;
-  std::vector<EpochReport> reports_;
 };
 
 }  // namespace lockstep

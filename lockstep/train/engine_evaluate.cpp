@@ -7,12 +7,6 @@
 
 namespace lockstep {
 
-namespace {
-
-constexpr std::int64_t kScoreBlock = 64;  // samples per chunk of an evaluation; part of the order of its loss
-
-}  // namespace
-
 template <class T>
 void Engine<T>::prepare_scores(const Dataset& data) {
   if (data.size() > 0) ranks_.note_phase("evaluation");

@@ -21,7 +21,7 @@ typename Worker<T>::Chunk Engine<T>::chunk_of(const Member& member, const Batch&
           .columns = columns_ ? columns_->data() : nullptr,
           .scale = options_.reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1),
           .seed = options_.seed,
-          .epoch = static_cast<std::uint32_t>(epoch_),
+          .epoch = static_cast<std::uint32_t>(progress_.epoch),
           .recorder = profile_ == nullptr ? nullptr : &profile_->recorder(member.index)};
 }
 

@@ -25,12 +25,13 @@ double square_norm(const T* x, std::int64_t count, const KernelTable<T>& kernels
 }
 
 template <class T>
-Update<T>::Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters, std::int64_t trainable)
+Update<T>::Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters, std::int64_t trainable,
+                  Memory& where)
     : optimizer_(optimizer) {
   for (const ParameterInfo& info : parameters)
     if (info.trainable()) parameters_.push_back(info);
-  if (state_vectors(optimizer) >= 1) first_ = AlignedBuffer<T>(trainable);
-  if (state_vectors(optimizer) >= 2) second_ = AlignedBuffer<T>(trainable);
+  if (state_vectors(optimizer) >= 1) first_ = AlignedBuffer<T>(trainable, where);
+  if (state_vectors(optimizer) >= 2) second_ = AlignedBuffer<T>(trainable, where);
 }
 
 template <class T>

@@ -14,7 +14,9 @@ namespace lockstep {
 template <class T>
 class Update {
  public:
-  Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters, std::int64_t trainable);
+  /// The state lies where the kernels that step it work.
+  Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters, std::int64_t trainable,
+         Memory& where = host_memory());
 
   // Each works on elements [first, last) of the vectors, so members of a team can take a stretch each; none changes
   // anything outside it.

@@ -6,21 +6,6 @@
 
 namespace lockstep {
 
-namespace {
-
-/// The predicted class: the largest output (the first of equal ones); with one output, whether it lies past the middle
-/// (0 for a logit, 0.5 for a value trained by squared error).
-template <class T>
-std::int32_t predicted_class(ConstMatrix<T> z, std::int64_t sample, Loss loss) {
-  if (z.rows == 1) return z(0, sample) >= (loss == Loss::squared_error ? T(0.5) : T(0)) ? 1 : 0;
-  std::int64_t best = 0;
-  for (std::int64_t k = 1; k < z.rows; ++k)
-    if (z(k, sample) > z(best, sample)) best = k;
-  return static_cast<std::int32_t>(best);
-}
-
-}  // namespace
-
 template <class T>
 Worker<T>::Worker(const Sequence<T>& body, std::int64_t inputs, std::int64_t outputs, Loss loss,
                   const KernelTable<T>& kernels, RankHolders* holders)
@@ -50,21 +35,6 @@ LossTargets<T> Worker<T>::load_targets(const Chunk& chunk) {
   const Matrix<T> values{targets_.data(), outputs_, samples, padded(samples)};
   chunk.data.targets(chunk.ids, values);
   return {.labels = nullptr, .values = values};
-}
-
-template <class T>
-void Worker<T>::count(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const {
-  const bool classes = chunk.data.classes() > 0;
-  for (std::int64_t slot = 0; slot < chunk.slots.count(); ++slot) {
-    double sum = 0;
-    std::int64_t correct = 0;
-    for (std::int64_t s = chunk.slots.begin(slot); s < chunk.slots.end(slot); ++s) {
-      sum += static_cast<double>(losses_[s]);
-      if (classes && predicted_class(z, s, loss_) == labels_[static_cast<std::size_t>(s)]) ++correct;
-    }
-    scores.loss[first_slot + static_cast<std::size_t>(slot)] = sum;
-    scores.correct[first_slot + static_cast<std::size_t>(slot)] = correct;
-  }
 }
 
 template <class T>
@@ -120,7 +90,14 @@ Matrix<T> Worker<T>::score(const Chunk& chunk, Flight<T>& flight, SlotScores& sc
   kernels_.loss_gradient(
       {.kind = loss_, .scale = chunk.scale, .z = flight.y, .targets = targets, .loss = losses_.data(), .dz = dz},
       context_);
-  count(chunk, flight.y, scores, first_slot);
+  kernels_.score_slots({.kind = loss_,
+                        .z = flight.y,
+                        .labels = targets.labels,
+                        .loss = losses_.data(),
+                        .slots = chunk.slots,
+                        .sum = scores.loss.data() + first_slot,
+                        .correct = scores.correct.data() + first_slot},
+                       context_);
   lap(times.loss);
   settle(times.loss, times);
   if (chunk.recorder != nullptr) {

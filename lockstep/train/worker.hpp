@@ -80,7 +80,6 @@ class Worker {
   void settle(double& phase, PhaseTimes& times) const {
     if (holders_ != nullptr) holders_->settle(phase, times);
   }
-  void count(const Chunk& chunk, ConstMatrix<T> z, SlotScores& scores, std::size_t first_slot) const;
   LossTargets<T> load_targets(const Chunk& chunk);
 
   const Sequence<T>& body_;

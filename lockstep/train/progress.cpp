@@ -1,0 +1,122 @@
+#include "lockstep/train/progress.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+
+namespace lockstep {
+
+double Progress::rate_at(const TrainOptions& options, std::int64_t step, std::int64_t total_steps) const {
+  return base_rate(options.optimizer) * schedule_factor(options.schedule, step, epoch, total_steps);
+}
+
+void Progress::begin_epoch(const TrainOptions& options, const Dataset& data) {
+  batches = std::make_unique<Batches>(BatchConfig{.samples = data.size(),
+                                                  .batch = options.batch,
+                                                  .shuffle = options.shuffle,
+                                                  .seed = options.seed,
+                                                  .epoch = epoch});
+  if (batch > batches->count())
+    throw Error(ExitCode::checkpoint, fmt::format("training stands after batch {} of an epoch that has {}: the state "
+                                                  "belongs to other data",
+                                                  batch, batches->count()));
+  if (batch > 0) return;  // goes on in the middle: the sums are there
+  report = {.epoch = epoch + 1};
+  loss_sum = 0;
+  if (data.classes() > 0) report.train.correct = 0;
+}
+
+void Progress::account(const StepOutcome& outcome, bool classes, const FitOptions& fit_options,
+                       std::int64_t total_epochs) {
+  const std::int64_t done = outcome.step - steps + 1;
+  if (!std::isfinite(outcome.scores.loss))
+    throw Error(ExitCode::diverged, fmt::format("training diverged: the loss is {} at epoch {}, step {}; lower "
+                                                "train.optimizer.lr or set train.clip_norm",
+                                                outcome.scores.loss, epoch + 1, done));
+  batch = done;
+  loss_sum += outcome.scores.loss;
+  report.train.samples += outcome.samples;
+  report.train.loss = loss_sum / double(report.train.samples);
+  report.rate = outcome.rate;
+  if (fit_options.profile != nullptr) {
+    ++fit_options.profile->steps;
+    fit_options.profile->samples += outcome.samples;
+  }
+  if (classes) report.train.correct = report.train.correct.value_or(0) + outcome.scores.correct;
+  if (fit_options.on_step)
+    fit_options.on_step({.epoch = epoch + 1,
+                         .epochs = total_epochs,
+                         .step = done,
+                         .steps = batches->count(),
+                         .samples_done = report.train.samples,
+                         .loss = report.train.loss,
+                         .wishes = outcome.wishes});
+}
+
+void Progress::end_epoch() {
+  steps += batches->count();
+  ++epoch;
+  batch = 0;
+  report.steps = steps;
+}
+
+TrainingState Progress::counts() const {
+  TrainingState state{.epoch = epoch, .batch = batch, .steps = steps + batch};
+  if (batch > 0) {
+    state.loss_sum = loss_sum;
+    state.samples = report.train.samples;
+    state.correct = report.train.correct;
+    state.rate = report.rate;
+  }
+  return state;
+}
+
+void Progress::check(const TrainingState& state) {
+  if (state.epoch < 0 || state.batch < 0 || state.steps < state.batch || state.samples < 0)
+    throw Error(ExitCode::checkpoint, fmt::format("epoch {}, batch {}, step {} is no place in a training", state.epoch,
+                                                  state.batch, state.steps));
+}
+
+void Progress::restore(const TrainingState& state) {
+  epoch = state.epoch;
+  batch = state.batch;
+  steps = state.steps - state.batch;
+  loss_sum = state.loss_sum;
+  report = {.epoch = epoch + 1, .rate = state.rate};
+  report.train = {.samples = state.samples,
+                  .loss = state.samples > 0 ? state.loss_sum / double(state.samples) : 0,
+                  .correct = state.correct};
+}
+
+template <class T>
+StateVectors<T> vectors_of(const TrainingState& state, const Network& network, const OptimizerSpec& optimizer) {
+  const auto require = [](const ParameterValues& values, std::int64_t size, const char* what) {
+    const auto* own = std::get_if<AlignedBuffer<T>>(&values);
+    if (own != nullptr && own->size() == size) return *own;
+    const std::int64_t given = std::visit([](const auto& buffer) { return buffer.size(); }, values);
+    throw Error(ExitCode::checkpoint,
+                fmt::format("the {} are {} numbers of {} bytes, {} of {} bytes are needed: the state belongs to "
+                            "another network or optimizer",
+                            what, given, own != nullptr ? sizeof(T) : 12 - sizeof(T), size, sizeof(T)));
+  };
+  Progress::check(state);
+  const int vectors = state_vectors(optimizer);
+  const auto trained = [&](int needed) { return vectors >= needed ? network.trainable_count() : 0; };
+  return {.parameters = require(state.parameters, network.parameter_count(), "parameters"),
+          .first = require(state.first, trained(1), "optimizer's first vector"),
+          .second = require(state.second, trained(2), "optimizer's second vector")};
+}
+template StateVectors<float> vectors_of(const TrainingState&, const Network&, const OptimizerSpec&);
+template StateVectors<double> vectors_of(const TrainingState&, const Network&, const OptimizerSpec&);
+
+std::vector<SectionName> sections_of(const Network& network) {
+  std::vector<std::string> layers;
+  for_each_layer(network.plans(), [&](const LayerPlan& plan) {
+    layers.push_back(fmt::format("{} {}", plan.path, layer_type(plan.spec)));
+  });
+  return section_names(layers);
+}
+
+}  // namespace lockstep

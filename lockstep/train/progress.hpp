@@ -1,0 +1,65 @@
+#pragma once
+// Where a training stands between two steps, and what it reports: the same for every engine, on threads or on a device.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lockstep/data/batches.hpp"
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep {
+
+/// The sums of one batch's scores.
+struct BatchScores {
+  double loss = 0;
+  std::int64_t correct = 0;
+};
+
+/// A finished step.
+struct StepOutcome {
+  std::int64_t step = 0;  // from 0, since the beginning of training
+  std::int64_t samples = 0;
+  double rate = 0;
+  BatchScores scores{};
+  StepWishes wishes{};
+};
+
+struct Progress {
+  std::int64_t epoch = 0, steps = 0;  // epochs done, and the steps in them
+  std::int64_t batch = 0;             // batches done of the present epoch; report and loss_sum are their sums
+  double loss_sum = 0;
+  EpochReport report{};
+  std::vector<EpochReport> reports{};  // of the present fit
+  std::unique_ptr<Batches> batches{};  // of the present epoch
+
+  /// Learning rate of a step, in a training of `total_steps`.
+  double rate_at(const TrainOptions& options, std::int64_t step, std::int64_t total_steps) const;
+
+  /// Error(checkpoint) where this data has no such epoch.
+  void begin_epoch(const TrainOptions& options, const Dataset& data);
+  /// Takes a finished step into the report, and calls on_step. Error(diverged) where the loss is no number any more.
+  void account(const StepOutcome& outcome, bool classes, const FitOptions& fit_options, std::int64_t total_epochs);
+  /// The counts of an epoch whose last batch was accounted for; the rest of the report is the caller's.
+  void end_epoch();
+
+  /// The part of a state that is not a vector; Error(checkpoint) where it makes no sense.
+  TrainingState counts() const;
+  static void check(const TrainingState& state);
+  void restore(const TrainingState& state);
+};
+
+/// The vectors of a state.
+template <class T>
+struct StateVectors {
+  AlignedBuffer<T> parameters, first, second;
+};
+
+/// Error(checkpoint) when they belong to another network or optimiser.
+template <class T>
+StateVectors<T> vectors_of(const TrainingState& state, const Network& network, const OptimizerSpec& optimizer);
+
+/// The sections of a profile: "3 conv2d" for each layer, at the places that forward_section and backward_section give.
+std::vector<SectionName> sections_of(const Network& network);
+
+}  // namespace lockstep
