@@ -36,6 +36,14 @@ std::string significant_text(double value, int digits) {
   return grouped(fmt::format("{:.{}f}", value, std::max(0, digits - 1 - exponent)));
 }
 
+/// "12.30" -> "12.3"; exponents stay as they are.
+std::string without_zeros(std::string text) {
+  if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 std::string seconds_text(double value) {
   const double size = std::abs(value);
   if (size >= 59.95) return value < 0 ? "-" + duration(size) : duration(size);
@@ -66,7 +74,7 @@ std::string format_number(double value, Format format) {
   switch (format.style) {
     case Style::automatic:
       if (value == std::floor(value) && std::abs(value) < 1e15) return grouped(fmt::format("{:.0f}", value));
-      return significant_text(value, 4);
+      return without_zeros(significant_text(value, 4));
     case Style::integer:
       return grouped(fmt::format("{:.0f}", value));
     case Style::fixed:

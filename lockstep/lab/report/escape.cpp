@@ -34,14 +34,10 @@ Decoded decode(std::string_view text) {
   return {wrong ? kInvalid : code, wrong ? 1 : bytes};
 }
 
+bool is_control(char32_t code) { return code == kInvalid || code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
 bool turns_direction(char32_t code) {
   return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f;
-}
-
-std::string picture_of_control(char32_t code) {
-  const char32_t picture = code == 0x7f ? 0x2421 : 0x2400 + code;
-  return {static_cast<char>(0xe0 | picture >> 12), static_cast<char>(0x80 | (picture >> 6 & 0x3f)),
-          static_cast<char>(0x80 | (picture & 0x3f))};
 }
 
 bool ends_address(char c) {
@@ -76,9 +72,7 @@ std::string clean(std::string_view text, bool keep_lines) {
     text.remove_prefix(next.bytes);
     if (next.code == '\n' || next.code == '\t')
       out += keep_lines ? bytes : " ";
-    else if (next.code < 0x20 || next.code == 0x7f)
-      out += picture_of_control(next.code);
-    else if (next.code == kInvalid || (next.code >= 0x80 && next.code < 0xa0) || turns_direction(next.code))
+    else if (is_control(next.code) || turns_direction(next.code))
       out += kReplacement;
     else
       out += bytes;

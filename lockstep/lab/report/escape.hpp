@@ -7,8 +7,8 @@
 
 namespace lockstep::report {
 
-/// Valid UTF-8 without control characters: those below space become their pictures (U+2400 and up), others and bytes
-/// that are no UTF-8 become U+FFFD. A line break or tab becomes a space, or stays where keep_lines says so.
+/// Valid UTF-8 without control characters: they, signs that turn the direction of the text, and bytes that are no UTF-8
+/// become U+FFFD. A line break or tab becomes a space, or stays where keep_lines says so.
 std::string clean(std::string_view text, bool keep_lines = false);
 
 /// clean(), and the five characters with a meaning in HTML, in elements and in quoted attributes, written as entities.

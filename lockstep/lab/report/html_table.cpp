@@ -7,6 +7,7 @@
 
 #include "lockstep/lab/report/escape.hpp"
 #include "lockstep/lab/report/marks.hpp"
+#include "lockstep/lab/report/text_width.hpp"
 
 namespace lockstep::report {
 
@@ -27,6 +28,14 @@ std::string_view class_of(const Table& table, std::size_t column) {
     return column < row.cells.size() && row.cells[column].number();
   });
   return numbers ? "r" : "l";
+}
+
+/// Names that need no second line on a desk.
+bool has_short_names(const Table& table) {
+  constexpr double kPixels = 230;
+  return std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+    return row.cells.empty() || text_width(cell_text(table.columns[0], row.cells[0]), 14) < kPixels;
+  });
 }
 
 /// The raw value, so that the page alone gives back what was measured.
@@ -66,7 +75,9 @@ std::string table_html(const NamedTable& named) {
   const Table& table = *named.table;
   const std::string title = escape_html(table.title);
   std::string out = fmt::format("<div class=\"table\" id=\"{}\">\n", named.name);
-  out += fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n", title);
+  if (!title.empty()) out += fmt::format("<p class=\"caption\" aria-hidden=\"true\">{}</p>\n", title);
+  out += fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n", title,
+                     has_short_names(table) ? " class=\"short\"" : "");
   out += fmt::format("<caption>{}</caption>\n<thead><tr>", title);
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     out += fmt::format("<th scope=\"col\" class=\"{}\">{}", class_of(table, c), escape_html(table.columns[c].title));
