@@ -5,6 +5,7 @@
 #include "lockstep/kernels/naive/batch_norm.hpp"
 #include "lockstep/kernels/naive/conv2d.hpp"
 #include "lockstep/kernels/naive/dropout.hpp"
+#include "lockstep/kernels/naive/elementwise_max.hpp"
 #include "lockstep/kernels/naive/linear.hpp"
 #include "lockstep/kernels/naive/loss.hpp"
 #include "lockstep/kernels/naive/optimizer.hpp"
@@ -13,6 +14,8 @@
 #include "lockstep/kernels/naive/scores.hpp"
 #include "lockstep/kernels/naive/softmax.hpp"
 #include "lockstep/kernels/naive/table.hpp"
+#include "lockstep/kernels/naive/xxt.hpp"
+#include "lockstep/kernels/primitives/table.hpp"
 
 namespace lockstep::LOCKSTEP_NAIVE {
 
@@ -52,6 +55,12 @@ KernelTable<T> make_table() {
       .running_update = {name, [](const RunningUpdate<T>& a, KernelContext&) { running_update(a); }},
       .score_slots = {name, [](const ScoreSlots<T>& a, KernelContext&) { score_slots(a); }},
   };
+}
+
+PrimitiveTable make_primitives() {
+  return {.name = LOCKSTEP_NAIVE_NAME,
+          .elementwise_max = [](const ElementwiseMax& a) { elementwise_max(a); },
+          .xxt = [](const Xxt& a) { xxt(a); }};
 }
 
 template KernelTable<float> make_table<float>();
