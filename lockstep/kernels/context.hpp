@@ -16,7 +16,7 @@ class KernelContext {
  public:
   KernelContext() = default;
   /// For kernels that run on a device, which outlives this.
-  explicit KernelContext(Device* device) : device_(device) {}
+  explicit KernelContext(Device* device);
 
   Device& device() const {
     if (device_ == nullptr) throw Error(ExitCode::bug, "a kernel for a device was called without one");
@@ -25,11 +25,13 @@ class KernelContext {
   /// Where the kernels find their arguments: the device's memory, or the host's.
   Memory& memory() const;
 
-  /// Scratch memory for the length of one kernel call, cache-line aligned, content undefined.
+  /// Scratch memory for the length of one kernel call, cache-line aligned, content undefined; of the device where there
+  /// is one.
   template <class T>
   T* scratch(std::int64_t count) {
     const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
-    if (bytes > scratch_.size()) scratch_ = AlignedBuffer<std::byte>(bytes);
+    if (bytes > scratch_.size())
+      scratch_ = AlignedBuffer<std::byte>(bytes, memory_ == nullptr ? host_memory() : *memory_);
     return reinterpret_cast<T*>(scratch_.data());
   }
 
@@ -47,6 +49,7 @@ class KernelContext {
 
  private:
   Device* device_ = nullptr;
+  Memory* memory_ = nullptr;  // the same, as memory; null: the host's
   AlignedBuffer<std::byte> scratch_;
   std::shared_ptr<void> state_;  // shared only to forget the type
   const char* state_type_ = nullptr;

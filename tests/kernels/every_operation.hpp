@@ -29,6 +29,7 @@ class EveryOperation {
     dropout_and_add();
     losses();
     optimizers();
+    scores();
   }
 
   const std::vector<Output>& outputs() const { return outputs_; }
@@ -257,6 +258,34 @@ class EveryOperation {
     kernels_.square_sums({.count = n, .x = g.data(), .partial = partial.data()}, context_);
     for (const double sum : partial)  // as two numbers of T, without a loss
       keep("square_sums", std::vector<T>{T(sum), T(sum - double(T(sum)))});
+    auto running = input_vector(7);
+    const auto sums = input_vector(7);
+    kernels_.running_update(
+        {.count = 7, .momentum = T(0.1), .elements = T(21), .sum = sums.data(), .running = running.data()}, context_);
+    keep("running_update", running);
+  }
+
+  void scores() {
+    for (const std::int64_t outputs : {1, 5}) {
+      const auto z = input(outputs);
+      const auto loss = input_vector(kSamples);
+      std::array<std::int32_t, kSamples> labels{};
+      for (std::size_t s = 0; s < labels.size(); ++s) labels[s] = std::int32_t(s * 7 % (outputs == 1 ? 2 : 5));
+      for (const bool with_labels : {false, true}) {
+        std::vector<double> sum(4, kNan<double>);
+        std::vector<std::int64_t> correct(4, -1);
+        kernels_.score_slots({.kind = Loss::squared_error,
+                              .z = z.view(),
+                              .labels = with_labels ? labels.data() : nullptr,
+                              .loss = loss.data(),
+                              .slots = cut_.slots(),
+                              .sum = sum.data(),
+                              .correct = correct.data()},
+                             context_);
+        for (std::size_t slot = 0; slot < 4; ++slot)  // the sum as two numbers of T, without a loss
+          keep("score_slots", std::vector<T>{T(sum[slot]), T(sum[slot] - double(T(sum[slot]))), T(correct[slot])});
+      }
+    }
   }
 
   const KernelTable<T>& kernels_;

@@ -73,6 +73,7 @@ class KernelArgument {
 struct Launch {
   std::string_view kernel;  // a name of text/list.hpp
   bool float64 = false;     // which build of it: REAL = double or float
+  bool vectors = false;     // which build of it: LANES = info().lanes() or 1; on CUDA they are the same
   std::array<std::int64_t, 3> groups{1, 1, 1}, group_size{1, 1, 1};
   std::span<const KernelArgument> arguments;
 };

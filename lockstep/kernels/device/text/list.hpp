@@ -1,6 +1,35 @@
 #pragma once
-// Every kernel of the text and the program (the file <program>.h) that holds it: LOCKSTEP_DEVICE_KERNEL(program, kernel).
+// Every kernel of the text and the program, a file of this folder, that holds it: X(program, kernel).
 
 // clang-format off
-#define LOCKSTEP_DEVICE_KERNELS(X)
+#define LOCKSTEP_DEVICE_KERNELS(X)          \
+  X(activation, activation_forward)         \
+  X(activation, activation_backward)        \
+  X(activation, add_matrices)               \
+  X(activation, dropout)                    \
+  X(batch_norm, batch_norm_forward)         \
+  X(batch_norm, batch_norm_backward)        \
+  X(batch_norm, batch_norm_tree)            \
+  X(batch_norm, batch_norm_inference)       \
+  X(conv2d_naive, conv2d_forward_naive)     \
+  X(conv2d_naive, conv2d_backward_data_naive) \
+  X(conv2d_naive, conv2d_backward_weights_naive) \
+  X(linear_naive, linear_forward_naive)     \
+  X(linear_naive, linear_backward_data_naive) \
+  X(linear_naive, linear_backward_weights_naive) \
+  X(loss, softmax_forward)                  \
+  X(loss, softmax_backward)                 \
+  X(loss, loss_gradient)                    \
+  X(loss, score_slots)                      \
+  X(optimizer, add_l2)                      \
+  X(optimizer, scale_gradient)              \
+  X(optimizer, sgd_step)                    \
+  X(optimizer, adam_step)                   \
+  X(optimizer, rmsprop_step)                \
+  X(optimizer, square_sums)                 \
+  X(optimizer, running_update)              \
+  X(pool2d, max_pool2d_forward)             \
+  X(pool2d, max_pool2d_backward)            \
+  X(pool2d, avg_pool2d_forward)             \
+  X(pool2d, avg_pool2d_backward)
 // clang-format on

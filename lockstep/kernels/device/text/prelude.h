@@ -24,6 +24,7 @@
 #define GROUP(d) ((I64)get_group_id(d))
 #define ITEM(d) ((int)get_local_id(d))
 #define GLOBAL_ITEM(d) ((I64)get_global_id(d))
+#define GLOBAL_ITEMS(d) ((I64)get_global_size(d))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 
 #define JOIN_(a, b) a##b

@@ -1,0 +1,57 @@
+#include "lockstep/kernels/device/launch.hpp"
+
+namespace lockstep::device {
+
+namespace {
+
+/// A work-item takes a channel of a slot. On a processor each is a group of its own, so that all take part.
+Shape over_slots(const Device& device, std::int64_t channels, std::int64_t slots) {
+  if (!device.info().is_cpu) return over_vector(device, Style::naive, channels * slots);
+  return {.groups = {channels * slots, 1, 1}};
+}
+
+template <class T>
+void add_slots(KernelContext& context, std::int64_t channels, std::int64_t slots, const T* sums, T* first, T* second) {
+  start<T>(context, "batch_norm_tree", over_vector(context.device(), Style::naive, channels), channels, slots, sums,
+           first, second);
+}
+
+template <class T>
+void batch_norm_forward(const BatchNormForward<T>& a, KernelContext& context) {
+  const std::int64_t slots = a.slots.count();
+  T* const sums = context.scratch<T>(2 * a.channels * slots);
+  start<T>(context, "batch_norm_forward", over_slots(context.device(), a.channels, slots), a.channels, a.pixels, a.eps,
+           a.x.data, a.x.stride, a.gamma, a.beta, context.device().constant(a.slots.bounds), slots, a.y.data,
+           a.y.stride, a.mean, a.inv_std, sums);
+  add_slots(context, a.channels, slots, sums, a.sum_mean, a.sum_var);
+}
+
+template <class T>
+void batch_norm_backward(const BatchNormBackward<T>& a, KernelContext& context) {
+  const std::int64_t slots = a.slots.count();
+  T* const sums = context.scratch<T>(2 * a.channels * slots);
+  start<T>(context, "batch_norm_backward", over_slots(context.device(), a.channels, slots), a.channels, a.pixels,
+           a.x.data, a.x.stride, a.dy.data, a.dy.stride, a.gamma, a.mean, a.inv_std,
+           context.device().constant(a.slots.bounds), slots, a.dx.data, a.dx.stride, sums);
+  add_slots(context, a.channels, slots, sums, a.dbeta, a.dgamma);
+}
+
+template <class T>
+void batch_norm_inference(const BatchNormInference<T>& a, KernelContext& context) {
+  start<T>(context, "batch_norm_inference", over_matrix(context.device(), Style::naive, a.y.rows, a.y.cols), a.channels,
+           a.pixels, a.eps, a.x.data, a.x.stride, a.gamma, a.beta, a.running_mean, a.running_var, a.y.data, a.y.stride,
+           a.y.cols);
+}
+
+}  // namespace
+
+template <class T, Style kStyle>
+void add_batch_norm(KernelTable<T>& table) {
+  table.batch_norm_forward = {table.backend, &batch_norm_forward<T>};
+  table.batch_norm_backward = {table.backend, &batch_norm_backward<T>};
+  table.batch_norm_inference = {table.backend, &batch_norm_inference<T>};
+}
+
+LOCKSTEP_INSTANTIATE_STYLES(add_batch_norm);
+
+}  // namespace lockstep::device

@@ -1,0 +1,49 @@
+#include "lockstep/kernels/device/launch.hpp"
+
+namespace lockstep::device {
+
+namespace {
+
+template <class T, class... Rest>
+void start_conv(KernelContext& context, const char* kernel, const Shape& shape, const Conv2dGeometry& g,
+                const Rest&... rest) {
+  start<T>(context, kernel, shape, g.in_channels, g.in_height, g.in_width, g.out_channels, g.out_height(),
+           g.out_width(), g.kernel_h, g.kernel_w, g.stride_h, g.stride_w, g.pad_h, g.pad_w, g.dilation_h, g.dilation_w,
+           g.groups, rest...);
+}
+
+template <class T>
+void conv2d_forward(const Conv2dForward<T>& a, KernelContext& context) {
+  start_conv<T>(context, "conv2d_forward_naive", over_matrix(context.device(), Style::naive, a.y.rows, a.y.cols),
+                a.geometry, a.x.data, a.x.stride, a.w, a.b, a.y.data, a.y.stride, a.y.cols);
+}
+
+template <class T>
+void conv2d_backward_data(const Conv2dBackwardData<T>& a, KernelContext& context) {
+  start_conv<T>(context, "conv2d_backward_data_naive",
+                over_matrix(context.device(), Style::naive, a.dx.rows, a.dx.cols), a.geometry, a.w, a.dy.data,
+                a.dy.stride, a.dx.data, a.dx.stride, a.dx.cols);
+}
+
+template <class T>
+void conv2d_backward_weights(const Conv2dBackwardWeights<T>& a, KernelContext& context) {
+  const Conv2dGeometry& g = a.geometry;
+  const std::int64_t weights = g.out_channels * g.in_per_group() * g.kernel_h * g.kernel_w;
+  start_conv<T>(context, "conv2d_backward_weights_naive",
+                over_vector(context.device(), Style::naive, weights + g.out_channels), g, a.x.data, a.x.stride,
+                a.dy.data, a.dy.stride, context.device().constant(a.slots.bounds), a.slots.count(), a.dw, a.db);
+}
+
+}  // namespace
+
+template <class T>
+void add_naive_conv2d(KernelTable<T>& table) {
+  table.conv2d_forward = {table.backend, &conv2d_forward<T>};
+  table.conv2d_backward_data = {table.backend, &conv2d_backward_data<T>};
+  table.conv2d_backward_weights = {table.backend, &conv2d_backward_weights<T>};
+}
+
+template void add_naive_conv2d(KernelTable<float>&);
+template void add_naive_conv2d(KernelTable<double>&);
+
+}  // namespace lockstep::device

@@ -1,0 +1,54 @@
+#include "lockstep/kernels/device/launch.hpp"
+
+namespace lockstep::device {
+
+namespace {
+
+template <class T, Style kStyle, class... Rest>
+void start_pool(KernelContext& context, const char* kernel, Matrix<T> over, const Pool2dGeometry& g,
+                const Rest&... rest) {
+  start<T>(context, kernel, over_matrix(context.device(), kStyle, over.rows, over.cols), g.channels, g.in_height,
+           g.in_width, g.out_height(), g.out_width(), g.window_h, g.window_w, g.stride_h, g.stride_w, g.pad_h, g.pad_w,
+           rest..., over.data, over.stride, over.cols);
+}
+
+template <class T, Style kStyle>
+void max_pool2d_forward(const MaxPool2dForward<T>& a, KernelContext& context) {
+  start_pool<T, kStyle>(context, "max_pool2d_forward", a.y, a.geometry, a.x.data, a.x.stride);
+}
+
+template <class T, Style kStyle>
+void max_pool2d_backward(const MaxPool2dBackward<T>& a, KernelContext& context) {
+  start_pool<T, kStyle>(context, "max_pool2d_backward", a.dx, a.geometry, a.x.data, a.x.stride, a.y.data, a.y.stride,
+                        a.dy.data, a.dy.stride);
+}
+
+template <class T>
+T share_of(const Pool2dGeometry& g) {
+  return T(1) / T(g.window_h * g.window_w);
+}
+
+template <class T, Style kStyle>
+void avg_pool2d_forward(const AvgPool2dForward<T>& a, KernelContext& context) {
+  start_pool<T, kStyle>(context, "avg_pool2d_forward", a.y, a.geometry, share_of<T>(a.geometry), a.x.data, a.x.stride);
+}
+
+template <class T, Style kStyle>
+void avg_pool2d_backward(const AvgPool2dBackward<T>& a, KernelContext& context) {
+  start_pool<T, kStyle>(context, "avg_pool2d_backward", a.dx, a.geometry, share_of<T>(a.geometry), a.dy.data,
+                        a.dy.stride);
+}
+
+}  // namespace
+
+template <class T, Style kStyle>
+void add_pooling(KernelTable<T>& table) {
+  table.max_pool2d_forward = {table.backend, &max_pool2d_forward<T, kStyle>};
+  table.max_pool2d_backward = {table.backend, &max_pool2d_backward<T, kStyle>};
+  table.avg_pool2d_forward = {table.backend, &avg_pool2d_forward<T, kStyle>};
+  table.avg_pool2d_backward = {table.backend, &avg_pool2d_backward<T, kStyle>};
+}
+
+LOCKSTEP_INSTANTIATE_STYLES(add_pooling);
+
+}  // namespace lockstep::device

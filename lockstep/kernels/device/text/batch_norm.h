@@ -1,0 +1,132 @@
+// Batch normalisation: a work-item takes one channel of one slot, then one per channel adds the slots up in their tree.
+// Between the two, [slots][channels] arrays hold what every slot gives.
+
+// The sum over the slot of x, or of (x - mean)^2, or of x (y - mean), in 16 virtual lanes.
+#define SUM_PLAIN 0
+#define SUM_SQUARES 1
+#define SUM_PRODUCTS 2
+DEVICE REAL sum_of_slot(int what, GLOBAL const REAL *x, I64 x_stride, GLOBAL const REAL *y, I64 y_stride, REAL mean,
+                        I64 pixels, I64 begin, I64 end) {
+  REAL lanes[VIRTUAL_LANES];
+  for (int l = 0; l < VIRTUAL_LANES; ++l) lanes[l] = R(0);
+  for (I64 block = begin; block < end; block += VIRTUAL_LANES)
+    for (I64 pixel = 0; pixel < pixels; ++pixel)
+      for (int l = 0; l < VIRTUAL_LANES && block + l < end; ++l) {
+        const REAL value = x[pixel * x_stride + block + l];
+        if (what == SUM_PLAIN) {
+          lanes[l] = lanes[l] + value;
+        } else if (what == SUM_SQUARES) {
+          lanes[l] = fma(value - mean, value - mean, lanes[l]);
+        } else {
+          lanes[l] = fma(value, y[pixel * y_stride + block + l] - mean, lanes[l]);
+        }
+      }
+  return lane_tree(lanes);
+}
+
+KERNEL batch_norm_forward(I64 channels, I64 pixels, REAL eps, IN(REAL, x), I64 x_stride, IN(REAL, gamma), IN(REAL, beta),
+                          IN(I64, bounds), I64 slots, OUT(REAL, y), I64 y_stride, OUT(REAL, means), OUT(REAL, inv_stds),
+                          OUT(REAL, sums)) {
+  USE_IN(REAL, x);
+  USE_IN(REAL, gamma);
+  USE_IN(REAL, beta);
+  USE_IN(I64, bounds);
+  USE_OUT(REAL, y);
+  USE_OUT(REAL, means);
+  USE_OUT(REAL, inv_stds);
+  USE_OUT(REAL, sums);
+  for (I64 item = GLOBAL_ITEM(0); item < channels * slots; item += GLOBAL_ITEMS(0)) {
+    const I64 channel = item % channels, slot = item / channels;
+    const I64 begin = bounds[slot], end = bounds[slot + 1], count = pixels * (end - begin);
+    REAL mean = R(0), inv_std = R(0), sum_mean = R(0), sum_var = R(0);
+    if (count > 0) {
+      GLOBAL const REAL *mine = x + channel * pixels * x_stride;
+      const REAL share = R(1) / (REAL)count;
+      mean = share * sum_of_slot(SUM_PLAIN, mine, x_stride, mine, x_stride, R(0), pixels, begin, end);
+      const REAL var = share * sum_of_slot(SUM_SQUARES, mine, x_stride, mine, x_stride, mean, pixels, begin, end);
+      inv_std = R(1) / sqrt(var + eps);
+      const REAL scale = gamma[channel] * inv_std, shift = beta[channel];
+      for (I64 pixel = 0; pixel < pixels; ++pixel)
+        for (I64 s = begin; s < end; ++s) {
+          const I64 r = channel * pixels + pixel;
+          y[r * y_stride + s] = fma(x[r * x_stride + s] - mean, scale, shift);
+        }
+      const REAL unbiased = count < 2 ? R(0) : var * ((REAL)count / (REAL)(count - 1));
+      sum_mean = (REAL)count * mean;
+      sum_var = (REAL)count * unbiased;
+    }
+    means[item] = mean;
+    inv_stds[item] = inv_std;
+    sums[item] = sum_mean;
+    sums[channels * slots + item] = sum_var;
+  }
+}
+
+KERNEL batch_norm_backward(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, IN(REAL, dy), I64 dy_stride,
+                           IN(REAL, gamma), IN(REAL, means), IN(REAL, inv_stds), IN(I64, bounds), I64 slots,
+                           OUT(REAL, dx), I64 dx_stride, OUT(REAL, sums)) {
+  USE_IN(REAL, x);
+  USE_IN(REAL, dy);
+  USE_IN(REAL, gamma);
+  USE_IN(REAL, means);
+  USE_IN(REAL, inv_stds);
+  USE_IN(I64, bounds);
+  USE_OUT(REAL, dx);
+  USE_OUT(REAL, sums);
+  for (I64 item = GLOBAL_ITEM(0); item < channels * slots; item += GLOBAL_ITEMS(0)) {
+    const I64 channel = item % channels, slot = item / channels;
+    const I64 begin = bounds[slot], end = bounds[slot + 1];
+    REAL p = R(0), q = R(0);
+    if (end > begin) {
+      const REAL mean = means[item], inv_std = inv_stds[item];
+      GLOBAL const REAL *mine = x + channel * pixels * x_stride;
+      GLOBAL const REAL *given = dy + channel * pixels * dy_stride;
+      p = sum_of_slot(SUM_PLAIN, given, dy_stride, mine, x_stride, R(0), pixels, begin, end);
+      q = inv_std * sum_of_slot(SUM_PRODUCTS, given, dy_stride, mine, x_stride, mean, pixels, begin, end);
+      const REAL share = R(1) / (REAL)(pixels * (end - begin));
+      const REAL scale = gamma[channel] * inv_std;
+      const REAL slope = -(scale * inv_std) * (q * share), shift = -scale * (p * share);
+      if (dx_base)
+        for (I64 pixel = 0; pixel < pixels; ++pixel)
+          for (I64 s = begin; s < end; ++s) {
+            const I64 r = channel * pixels + pixel;
+            const REAL centred = x[r * x_stride + s] - mean;
+            dx[r * dx_stride + s] = fma(scale, dy[r * dy_stride + s], fma(slope, centred, shift));
+          }
+    }
+    sums[item] = p;
+    sums[channels * slots + item] = q;
+  }
+}
+
+// first = the tree over slots of sums[0], second = of sums[1].
+KERNEL batch_norm_tree(I64 channels, I64 slots, IN(REAL, sums), OUT(REAL, first), OUT(REAL, second)) {
+  USE_IN(REAL, sums);
+  USE_OUT(REAL, first);
+  USE_OUT(REAL, second);
+  const I64 channel = GLOBAL_ITEM(0);
+  if (channel >= channels) return;
+  REAL stack[SLOT_LEVELS];
+  REAL root = R(0);
+  for (I64 slot = 0; slot < slots; ++slot) root = push_slot(stack, slot, sums[slot * channels + channel]);
+  first[channel] = root;
+  for (I64 slot = 0; slot < slots; ++slot) root = push_slot(stack, slot, sums[(slots + slot) * channels + channel]);
+  second[channel] = root;
+}
+
+KERNEL batch_norm_inference(I64 channels, I64 pixels, REAL eps, IN(REAL, x), I64 x_stride, IN(REAL, gamma),
+                            IN(REAL, beta), IN(REAL, running_mean), IN(REAL, running_var), OUT(REAL, y), I64 y_stride,
+                            I64 samples) {
+  USE_IN(REAL, x);
+  USE_IN(REAL, gamma);
+  USE_IN(REAL, beta);
+  USE_IN(REAL, running_mean);
+  USE_IN(REAL, running_var);
+  USE_OUT(REAL, y);
+  for (I64 row = GLOBAL_ITEM(1); row < channels * pixels; row += GLOBAL_ITEMS(1)) {
+    const I64 channel = row / pixels;
+    const REAL scale = gamma[channel] / sqrt(running_var[channel] + eps);
+    for (I64 s = GLOBAL_ITEM(0); s < samples; s += GLOBAL_ITEMS(0))
+      y[row * y_stride + s] = fma(x[row * x_stride + s] - running_mean[channel], scale, beta[channel]);
+  }
+}

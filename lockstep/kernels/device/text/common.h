@@ -1,0 +1,46 @@
+// Helpers of several programs.
+
+// The LANES numbers from p on, of which the first n exist; the others are `rest`.
+DEVICE LANE take(GLOBAL const REAL *p, I64 n, REAL rest) {
+#if LANES == 1
+  return n > 0 ? *p : rest;
+#else
+  if (n >= LANES) return LOAD(p);
+  REAL part[LANES];
+  for (int i = 0; i < LANES; ++i) part[i] = i < n ? p[i] : rest;
+  return LOAD(part);
+#endif
+}
+
+// The first n of the LANES numbers to p.
+DEVICE void give(LANE value, GLOBAL REAL *p, I64 n) {
+#if LANES == 1
+  if (n > 0) *p = value;
+#else
+  if (n >= LANES) {
+    STORE(value, p);
+    return;
+  }
+  REAL part[LANES];
+  STORE(value, part);
+  for (int i = 0; i < n; ++i) p[i] = part[i];
+#endif
+}
+
+// A binary counter of sums: pushing the sums of slots 0, 1, 2, ... makes the aligned binary tree, node = left + right.
+// The count is a power of two, so the last push returns the root.
+#define SLOT_LEVELS 13 /* at most 4096 slots */
+DEVICE REAL push_slot(REAL *stack, I64 slot, REAL sum) {
+  int level = 0;
+  for (; slot & 1; slot >>= 1) sum = stack[level++] + sum;
+  stack[level] = sum;
+  return sum;
+}
+
+// The fixed tree over the 16 virtual lanes.
+#define VIRTUAL_LANES 16
+DEVICE REAL lane_tree(REAL *lanes) {
+  for (int half_of = VIRTUAL_LANES / 2; half_of > 0; half_of /= 2)
+    for (int l = 0; l < half_of; ++l) lanes[l] = lanes[l] + lanes[l + half_of];
+  return lanes[0];
+}

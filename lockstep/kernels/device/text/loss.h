@@ -1,0 +1,112 @@
+// Softmax, losses and scores: one work-item per sample (LANES is 1), per slot for the scores.
+
+DEVICE REAL column_max(GLOBAL const REAL *x, I64 stride, I64 rows) {
+  REAL best = x[0];
+  for (I64 k = 1; k < rows; ++k)
+    if (x[k * stride] > best) best = x[k * stride];
+  return best;
+}
+
+KERNEL softmax_forward(IN(REAL, x), I64 x_stride, OUT(REAL, y), I64 y_stride, I64 rows, I64 cols) {
+  USE_IN(REAL, x);
+  USE_OUT(REAL, y);
+  const I64 s = GLOBAL_ITEM(0);
+  if (s >= cols) return;
+  const REAL largest = column_max(x + s, x_stride, rows);
+  REAL sum = R(0);
+  for (I64 k = 0; k < rows; ++k) {
+    const REAL e = real_exp(x[k * x_stride + s] - largest);
+    y[k * y_stride + s] = e;
+    sum = sum + e;
+  }
+  for (I64 k = 0; k < rows; ++k) y[k * y_stride + s] = y[k * y_stride + s] / sum;
+}
+
+KERNEL softmax_backward(IN(REAL, y), I64 y_stride, IN(REAL, dy), I64 dy_stride, OUT(REAL, dx), I64 dx_stride, I64 rows,
+                        I64 cols) {
+  USE_IN(REAL, y);
+  USE_IN(REAL, dy);
+  USE_OUT(REAL, dx);
+  const I64 s = GLOBAL_ITEM(0);
+  if (s >= cols) return;
+  REAL product = R(0);
+  for (I64 k = 0; k < rows; ++k) product = fma(dy[k * dy_stride + s], y[k * y_stride + s], product);
+  for (I64 k = 0; k < rows; ++k)
+    dx[k * dx_stride + s] = y[k * y_stride + s] * (dy[k * dy_stride + s] - product);
+}
+
+#define CROSS_ENTROPY 0
+#define BINARY_CROSS_ENTROPY 1
+#define SQUARED_ERROR 2
+
+KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, labels), IN(REAL, values), I64 values_stride,
+                     OUT(REAL, loss), OUT(REAL, dz), I64 dz_stride, I64 rows, I64 cols) {
+  USE_IN(REAL, z);
+  USE_IN(int, labels);
+  USE_IN(REAL, values);
+  USE_OUT(REAL, loss);
+  USE_OUT(REAL, dz);
+  const I64 s = GLOBAL_ITEM(0);
+  if (s >= cols) return;
+  if (kind == CROSS_ENTROPY) {
+    const REAL largest = column_max(z + s, z_stride, rows);
+    const I64 label = labels[s];
+    REAL sum = R(0);
+    for (I64 k = 0; k < rows; ++k) sum = sum + real_exp(z[k * z_stride + s] - largest);
+    loss[s] = real_log(sum) - (z[label * z_stride + s] - largest);
+    if (!dz_base) return;
+    for (I64 k = 0; k < rows; ++k) {
+      const REAL p = real_exp(z[k * z_stride + s] - largest) / sum;
+      dz[k * dz_stride + s] = scale * (k == label ? p - R(1) : p);
+    }
+    return;
+  }
+  REAL sum = R(0);
+  for (I64 k = 0; k < rows; ++k) {
+    const REAL value = z[k * z_stride + s];
+    REAL t;
+    if (!labels_base)
+      t = values[k * values_stride + s];
+    else if (rows == 1)
+      t = (REAL)labels[s];
+    else
+      t = labels[s] == k ? R(1) : R(0);
+    if (kind == BINARY_CROSS_ENTROPY) {
+      const REAL positive = value > R(0) ? value : R(0), size = value < R(0) ? -value : value;
+      sum = sum + (fma(-value, t, positive) + real_log1p(real_exp(-size)));
+      if (dz_base) dz[k * dz_stride + s] = scale * (real_sigmoid(value) - t);
+    } else {
+      const REAL difference = value - t;
+      sum = fma(R(0.5) * difference, difference, sum);
+      if (dz_base) dz[k * dz_stride + s] = scale * difference;
+    }
+  }
+  loss[s] = sum;
+}
+
+KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels), IN(REAL, loss), IN(I64, bounds),
+                   I64 slots, OUT(double, sums), OUT(I64, correct)) {
+  USE_IN(REAL, z);
+  USE_IN(int, labels);
+  USE_IN(REAL, loss);
+  USE_IN(I64, bounds);
+  USE_OUT(double, sums);
+  USE_OUT(I64, correct);
+  const I64 slot = GLOBAL_ITEM(0);
+  if (slot >= slots) return;
+  double sum = 0;
+  I64 right = 0;
+  for (I64 s = bounds[slot]; s < bounds[slot + 1]; ++s) {
+    sum += (double)loss[s];
+    if (!labels_base) continue;
+    I64 best = 0;
+    if (rows == 1)
+      best = z[s] >= (kind == SQUARED_ERROR ? R(0.5) : R(0)) ? 1 : 0;
+    else
+      for (I64 k = 1; k < rows; ++k)
+        if (z[k * z_stride + s] > z[best * z_stride + s]) best = k;
+    if (best == labels[s]) ++right;
+  }
+  sums[slot] = sum;
+  correct[slot] = right;
+}

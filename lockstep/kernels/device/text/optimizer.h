@@ -1,0 +1,95 @@
+// Optimiser steps, sums of squares, running statistics. A work-item takes a range of blocks of LANES elements.
+
+#define FOR_RANGE(count)                                                                            \
+  const I64 blocks = ((count) + LANES - 1) / LANES;                                                 \
+  const I64 share = (blocks + GLOBAL_ITEMS(0) - 1) / GLOBAL_ITEMS(0);                               \
+  const I64 first = GLOBAL_ITEM(0) * share, last = first + share < blocks ? first + share : blocks; \
+  for (I64 i = first * LANES; i < last * LANES; i += LANES)
+
+KERNEL add_l2(REAL l2, IN(REAL, w), OUT(REAL, g), I64 count) {
+  USE_IN(REAL, w);
+  USE_OUT(REAL, g);
+  FOR_RANGE(count) {
+    const I64 n = count - i;
+    give(fma(SET(l2), take(w + i, n, R(0)), take(g + i, n, R(0))), g + i, n);
+  }
+}
+
+KERNEL scale_gradient(REAL factor, OUT(REAL, g), I64 count) {
+  USE_OUT(REAL, g);
+  FOR_RANGE(count)
+  give(take(g + i, count - i, R(0)) * SET(factor), g + i, count - i);
+}
+
+KERNEL sgd_step(REAL lr, REAL momentum, int nesterov, IN(REAL, g), OUT(REAL, w), OUT(REAL, v), I64 count) {
+  USE_IN(REAL, g);
+  USE_OUT(REAL, w);
+  USE_OUT(REAL, v);
+  FOR_RANGE(count) {
+    const I64 n = count - i;
+    const LANE gradient = take(g + i, n, R(0));
+    LANE step = gradient;
+    if (v_base) {
+      const LANE velocity = fma(SET(momentum), take(v + i, n, R(0)), gradient);
+      give(velocity, v + i, n);
+      step = nesterov ? fma(SET(momentum), velocity, gradient) : velocity;
+    }
+    give(fma(SET(-lr), step, take(w + i, n, R(0))), w + i, n);
+  }
+}
+
+KERNEL adam_step(REAL rate, REAL inv_root2, REAL beta1, REAL beta2, REAL eps, REAL decay_factor, IN(REAL, g),
+                 OUT(REAL, w), OUT(REAL, m), OUT(REAL, v), I64 count) {
+  USE_IN(REAL, g);
+  USE_OUT(REAL, w);
+  USE_OUT(REAL, m);
+  USE_OUT(REAL, v);
+  const LANE rest1 = SET(R(1) - beta1), rest2 = SET(R(1) - beta2);
+  FOR_RANGE(count) {
+    const I64 n = count - i;
+    const LANE gradient = take(g + i, n, R(0));
+    const LANE first_moment = fma(rest1, gradient, SET(beta1) * take(m + i, n, R(0)));
+    const LANE second_moment = fma(rest2 * gradient, gradient, SET(beta2) * take(v + i, n, R(0)));
+    const LANE step = first_moment / fma(sqrt(second_moment), SET(inv_root2), SET(eps));
+    give(first_moment, m + i, n);
+    give(second_moment, v + i, n);
+    give(fma(SET(-rate), step, take(w + i, n, R(0)) * SET(decay_factor)), w + i, n);
+  }
+}
+
+KERNEL rmsprop_step(REAL lr, REAL alpha, REAL eps, IN(REAL, g), OUT(REAL, w), OUT(REAL, v), I64 count) {
+  USE_IN(REAL, g);
+  USE_OUT(REAL, w);
+  USE_OUT(REAL, v);
+  const LANE rest = SET(R(1) - alpha);
+  FOR_RANGE(count) {
+    const I64 n = count - i;
+    const LANE gradient = take(g + i, n, R(0));
+    const LANE mean_square = fma(rest * gradient, gradient, SET(alpha) * take(v + i, n, R(0)));
+    give(mean_square, v + i, n);
+    give(fma(SET(-lr), gradient / (sqrt(mean_square) + SET(eps)), take(w + i, n, R(0))), w + i, n);
+  }
+}
+
+#define SQUARE_BLOCK 1024
+KERNEL square_sums(IN(REAL, x), OUT(double, partial), I64 count) {
+  USE_IN(REAL, x);
+  USE_OUT(double, partial);
+  const I64 blocks = (count + SQUARE_BLOCK - 1) / SQUARE_BLOCK;
+  for (I64 block = GLOBAL_ITEM(0); block < blocks; block += GLOBAL_ITEMS(0)) {
+    const I64 first = block * SQUARE_BLOCK, last = first + SQUARE_BLOCK < count ? first + SQUARE_BLOCK : count;
+    double sum = 0;
+    for (I64 i = first; i < last; ++i) sum = fma((double)x[i], (double)x[i], sum);
+    partial[block] = sum;
+  }
+}
+
+KERNEL running_update(REAL momentum, REAL elements, IN(REAL, sum), OUT(REAL, running), I64 count) {
+  USE_IN(REAL, sum);
+  USE_OUT(REAL, running);
+  const REAL rest = R(1) - momentum;
+  for (I64 c = GLOBAL_ITEM(0); c < count; c += GLOBAL_ITEMS(0)) {
+    const REAL kept = rest * running[c];
+    running[c] = kept + momentum * (sum[c] / elements);
+  }
+}

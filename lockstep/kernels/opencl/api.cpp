@@ -1,0 +1,72 @@
+#include "lockstep/kernels/opencl/api.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+
+namespace lockstep::opencl {
+
+namespace {
+
+Api load() {
+  void* const handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    throw Error(
+        ExitCode::usage,
+        "backend opencl needs libOpenCL.so.1, which this machine lacks: install ocl-icd-libopencl1 and a driver "
+        "(pocl-opencl-icd runs on the processor), or use --backend simd");
+  Api found;
+#define LOCKSTEP_OPENCL_FIND(name)                                           \
+  found.name = reinterpret_cast<decltype(found.name)>(dlsym(handle, #name)); \
+  if (found.name == nullptr)                                                 \
+    throw Error(ExitCode::usage, "backend opencl: libOpenCL.so.1 has no " #name "; use --backend simd");
+  LOCKSTEP_OPENCL_FUNCTIONS(LOCKSTEP_OPENCL_FIND)
+#undef LOCKSTEP_OPENCL_FIND
+  return found;
+}
+
+std::string without_end(std::string text) {
+  while (!text.empty() && (text.back() == '\0' || text.back() == ' ' || text.back() == '\n')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+const Api& api() {
+  static const Api loaded = load();
+  return loaded;
+}
+
+void check(cl_int status, const std::string& what) {
+  switch (status) {
+    case CL_SUCCESS:
+      return;
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_RESOURCES:
+    case CL_OUT_OF_HOST_MEMORY:
+    case CL_INVALID_BUFFER_SIZE:
+      throw Error(ExitCode::resources,
+                  fmt::format("the OpenCL device is out of memory ({}): use a smaller batch, or --backend simd", what));
+    default:
+      throw Error(ExitCode::bug, fmt::format("OpenCL refused: {} (status {}); use --backend simd", what, status));
+  }
+}
+
+std::string platform_text(cl_platform_id platform, cl_platform_info what) {
+  std::size_t size = 0;
+  if (api().clGetPlatformInfo(platform, what, 0, nullptr, &size) != CL_SUCCESS) return "";
+  std::string text(size, '\0');
+  api().clGetPlatformInfo(platform, what, size, text.data(), nullptr);
+  return without_end(text);
+}
+
+std::string device_text(cl_device_id device, cl_device_info what) {
+  std::size_t size = 0;
+  if (api().clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS) return "";
+  std::string text(size, '\0');
+  api().clGetDeviceInfo(device, what, size, text.data(), nullptr);
+  return without_end(text);
+}
+
+}  // namespace lockstep::opencl

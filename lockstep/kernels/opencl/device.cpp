@@ -1,0 +1,216 @@
+#include "lockstep/kernels/opencl/device.hpp"
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/kernels/opencl/opencl.hpp"
+
+namespace lockstep {
+
+namespace opencl {
+
+namespace {
+
+constexpr std::size_t kEventsKept = 4096;
+
+void refuse_imprecise(const Found& found) {
+  const DeviceInfo& info = found.info;
+  if (!info.float64)
+    throw Error(ExitCode::usage, fmt::format("backend opencl: {} has no float64, which the scores of training need; "
+                                             "choose another device with LOCKSTEP_OPENCL_DEVICE, or use --backend simd",
+                                             info.name));
+  const auto single = device_value<cl_device_fp_config>(found.device, CL_DEVICE_SINGLE_FP_CONFIG);
+  if ((single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0 || (single & CL_FP_DENORM) == 0)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("backend opencl: {} does not divide or underflow as IEEE 754 says, so its bits would differ; "
+                    "choose another device with LOCKSTEP_OPENCL_DEVICE, or use --backend simd",
+                    info.name));
+}
+
+std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
+
+}  // namespace
+
+cl_context OpenClDevice::make_context() {
+  refuse_imprecise(found_);
+  cl_int status = CL_SUCCESS;
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                              reinterpret_cast<cl_context_properties>(found_.platform), 0};
+  cl_context const made = api().clCreateContext(properties, 1, &found_.device, nullptr, nullptr, &status);
+  check(status, "a context on " + found_.info.name);
+  return made;
+}
+
+cl_command_queue OpenClDevice::make_queue() {
+  cl_int status = CL_SUCCESS;
+  cl_command_queue const made = api().clCreateCommandQueue(context_, found_.device, CL_QUEUE_PROFILING_ENABLE, &status);
+  check(status, "a queue on " + found_.info.name);
+  return made;
+}
+
+OpenClDevice::OpenClDevice(const Found& found)
+    : found_(found),
+      context_(make_context()),
+      queue_(make_queue()),
+      copies_(make_queue()),
+      programs_(context_, found_) {}
+
+OpenClDevice::~OpenClDevice() {
+  api().clFinish(queue_);
+  api().clFinish(copies_);
+  forget_constants();
+  for (const auto& [ticket, event] : begun_) api().clReleaseEvent(event);
+  for (const Timed& timed : timed_) api().clReleaseEvent(timed.event);
+  api().clReleaseCommandQueue(queue_);
+  api().clReleaseCommandQueue(copies_);
+  api().clReleaseContext(context_);  // buffers, programs and kernels hold it until they go
+}
+
+AddressSpace::Place OpenClDevice::place(const void* address) const {
+  return addresses_.find(reinterpret_cast<std::uint64_t>(address));
+}
+
+std::byte* OpenClDevice::allocate(std::int64_t bytes) {
+  if (bytes > found_.info.max_allocation_bytes)
+    throw Error(
+        ExitCode::resources,
+        fmt::format("{} gives at most {} MB at once, and {} MB are wanted: use a smaller batch, or --backend simd",
+                    found_.info.name, found_.info.max_allocation_bytes >> 20, bytes >> 20));
+  cl_int status = CL_SUCCESS;
+  const std::int64_t rounded = (bytes + 63) / 64 * 64;
+  cl_mem const buffer = api().clCreateBuffer(context_, CL_MEM_READ_WRITE, size_of(rounded), nullptr, &status);
+  check(status, fmt::format("{} bytes wanted", bytes));
+  std::byte* const address = addresses_.add(buffer, rounded);
+  zero(address, rounded);
+  return address;
+}
+
+void OpenClDevice::copy_within(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  const auto target = place(to), source = place(from);
+  check(api().clEnqueueCopyBuffer(queue_, source.buffer, target.buffer, source.offset, target.offset, size_of(bytes), 0,
+                                  nullptr, nullptr),
+        "a copy on the device");
+}
+
+void OpenClDevice::to_device(void* to, const void* from, std::int64_t bytes) {
+  if (bytes == 0) return;
+  const auto target = place(to);
+  check(api().clEnqueueWriteBuffer(queue_, target.buffer, CL_TRUE, target.offset, size_of(bytes), from, 0, nullptr,
+                                   nullptr),
+        "a copy to the device");
+  ++traffic_.copies_to_device;
+  traffic_.bytes_to_device += bytes;
+}
+
+Device::Ticket OpenClDevice::begin_to_device(void* to, const void* from, std::int64_t bytes) {
+  if (bytes == 0) return 0;
+  const auto target = place(to);
+  cl_event event = nullptr;
+  check(api().clEnqueueWriteBuffer(copies_, target.buffer, CL_FALSE, target.offset, size_of(bytes), from, 0, nullptr,
+                                   &event),
+        "a copy to the device");
+  api().clFlush(copies_);
+  ++traffic_.copies_to_device;
+  traffic_.bytes_to_device += bytes;
+  begun_.emplace(++last_ticket_, event);
+  return last_ticket_;
+}
+
+void OpenClDevice::join(Ticket ticket) {
+  if (const auto found = begun_.find(ticket); found != begun_.end())
+    check(api().clEnqueueBarrierWithWaitList(queue_, 1, &found->second, nullptr), "the wait for a copy");
+}
+
+void OpenClDevice::wait(Ticket ticket) {
+  const auto found = begun_.find(ticket);
+  if (found == begun_.end()) return;
+  const cl_int status = api().clWaitForEvents(1, &found->second);
+  api().clReleaseEvent(found->second);
+  begun_.erase(found);
+  check(status, "the wait for a copy");
+}
+
+void OpenClDevice::to_host(void* to, const void* from, std::int64_t bytes) {
+  if (bytes == 0) return;
+  const auto source = place(from);
+  check(
+      api().clEnqueueReadBuffer(queue_, source.buffer, CL_TRUE, source.offset, size_of(bytes), to, 0, nullptr, nullptr),
+      "a copy to the host");
+  ++traffic_.copies_to_host;
+  traffic_.bytes_to_host += bytes;
+}
+
+void OpenClDevice::zero(void* address, std::int64_t bytes) {
+  if (bytes == 0) return;
+  const auto target = place(address);
+  const cl_uchar nothing = 0;
+  check(api().clEnqueueFillBuffer(queue_, target.buffer, &nothing, sizeof nothing, target.offset, size_of(bytes), 0,
+                                  nullptr, nullptr),
+        "filling with zeros");
+}
+
+void OpenClDevice::launch(const Launch& launch) {
+  cl_kernel const kernel = programs_.kernel(launch.kernel, launch.float64, launch.vectors);
+  cl_uint index = 0;
+  for (const KernelArgument& argument : launch.arguments) {
+    if (argument.kind() != KernelArgument::Kind::address) {
+      check(api().clSetKernelArg(kernel, index++, argument.bytes(), argument.value()), std::string(launch.kernel));
+      continue;
+    }
+    AddressSpace::Place place{nullptr, 0};
+    if (argument.address() != 0) place = addresses_.find(argument.address());
+    const auto elements = static_cast<cl_long>(place.offset / argument.bytes());
+    check(api().clSetKernelArg(kernel, index++, sizeof place.buffer, &place.buffer), std::string(launch.kernel));
+    check(api().clSetKernelArg(kernel, index++, sizeof elements, &elements), std::string(launch.kernel));
+  }
+  std::size_t global[3], local[3];
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (launch.groups[d] == 0) return;
+    local[d] = size_of(launch.group_size[d]);
+    global[d] = size_of(launch.groups[d]) * local[d];
+  }
+  cl_event event = nullptr;
+  check(api().clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, global, local, 0, nullptr, timing_ ? &event : nullptr),
+        "the start of " + std::string(launch.kernel));
+  ++traffic_.launches;
+  if (!timing_) return;
+  timed_.push_back({std::string(launch.kernel), event});
+  if (timed_.size() >= kEventsKept) collect_times();
+}
+
+void OpenClDevice::synchronize() { check(api().clFinish(queue_), "the wait for the device"); }
+
+void OpenClDevice::set_timing(bool on) {
+  collect_times();
+  if (on && !timing_) times_.clear();
+  timing_ = on;
+}
+
+void OpenClDevice::collect_times() {
+  if (timed_.empty()) return;
+  synchronize();
+  for (const Timed& timed : timed_) {
+    cl_ulong begin = 0, end = 0;
+    api().clGetEventProfilingInfo(timed.event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr);
+    api().clGetEventProfilingInfo(timed.event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
+    api().clReleaseEvent(timed.event);
+    KernelTime& time = times_[timed.kernel];
+    ++time.launches;
+    time.seconds += double(end - begin) * 1e-9;
+  }
+  timed_.clear();
+}
+
+std::map<std::string, KernelTime> OpenClDevice::kernel_times() {
+  collect_times();
+  return times_;
+}
+
+}  // namespace opencl
+
+std::shared_ptr<Device> open_opencl_device(int local_rank) {
+  return std::make_shared<opencl::OpenClDevice>(opencl::choose_device(local_rank));
+}
+
+}  // namespace lockstep

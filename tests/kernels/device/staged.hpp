@@ -1,0 +1,257 @@
+#pragma once
+// Device tables under the tests of the host's: a staged kernel copies what its arguments point to onto the device, runs
+// there, and copies everything back. What a kernel leaves alone comes back as it was.
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "lockstep/core/aligned.hpp"
+#include "lockstep/kernels/device/device.hpp"
+#include "lockstep/kernels/table.hpp"
+
+namespace lockstep::test {
+
+/// A device and a table of kernels that run on it.
+struct Rung {
+  std::shared_ptr<Device> device;
+  KernelTable<float> float32;
+  KernelTable<double> float64;
+
+  template <class T>
+  const KernelTable<T>& table() const {
+    if constexpr (std::is_same_v<T, float>)
+      return float32;
+    else
+      return float64;
+  }
+};
+
+/// What the test program tests, at most kMostRungs; empty where the machine has no such device.
+const std::vector<Rung>& rungs();
+inline constexpr std::size_t kMostRungs = 3;
+
+class Stage {
+ public:
+  explicit Stage(Device& device) : device_(device) {}
+
+  template <class T>
+  void vector(T*& host, std::int64_t count) {
+    if (host == nullptr) return;
+    const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
+    auto* const key = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(host));
+    auto [at, fresh] = items_.try_emplace(key);
+    if (fresh) {  // the same array twice: y may be x
+      at->second = {AlignedBuffer<std::byte>(bytes + 64, device_), bytes, !std::is_const_v<T>};
+      device_.to_device(at->second.copy.data(), key, bytes);
+    }
+    at->second.returns = at->second.returns || !std::is_const_v<T>;
+    host = reinterpret_cast<T*>(at->second.copy.data());
+  }
+  template <class T>
+  void matrix(MatrixView<T>& host) {
+    vector(host.data, host.empty() ? 0 : (host.rows - 1) * host.stride + host.cols);
+  }
+  void finish() {
+    for (auto& [host, item] : items_)
+      if (item.returns) device_.to_host(host, item.copy.data(), item.bytes);
+  }
+
+ private:
+  struct Item {
+    AlignedBuffer<std::byte> copy;
+    std::int64_t bytes = 0;
+    bool returns = false;
+  };
+  Device& device_;
+  std::map<std::byte*, Item> items_;
+};
+
+template <class T>
+void stage(Stage& s, LinearForward<T>& a) {
+  s.matrix(a.x), s.matrix(a.w), s.vector(a.b, a.y.rows), s.matrix(a.y), s.matrix(a.w_transposed);
+}
+template <class T>
+void stage(Stage& s, LinearBackwardData<T>& a) {
+  s.matrix(a.w), s.matrix(a.dy), s.matrix(a.dx);
+}
+template <class T>
+void stage(Stage& s, LinearBackwardWeights<T>& a) {
+  s.matrix(a.x), s.matrix(a.dy), s.vector(a.db, a.dw.rows), s.matrix(a.dw);
+}
+inline std::int64_t weights_of(const Conv2dGeometry& g) {
+  return g.out_channels * g.in_per_group() * g.kernel_h * g.kernel_w;
+}
+template <class T>
+void stage(Stage& s, Conv2dForward<T>& a) {
+  s.matrix(a.x), s.vector(a.w, weights_of(a.geometry)), s.vector(a.b, a.geometry.out_channels), s.matrix(a.y);
+}
+template <class T>
+void stage(Stage& s, Conv2dBackwardData<T>& a) {
+  s.vector(a.w, weights_of(a.geometry)), s.matrix(a.dy), s.matrix(a.dx);
+}
+template <class T>
+void stage(Stage& s, Conv2dBackwardWeights<T>& a) {
+  s.matrix(a.x), s.matrix(a.dy), s.vector(a.dw, weights_of(a.geometry)), s.vector(a.db, a.geometry.out_channels);
+}
+template <class T>
+void stage(Stage& s, MaxPool2dForward<T>& a) {
+  s.matrix(a.x), s.matrix(a.y);
+}
+template <class T>
+void stage(Stage& s, MaxPool2dBackward<T>& a) {
+  s.matrix(a.x), s.matrix(a.y), s.matrix(a.dy), s.matrix(a.dx);
+}
+template <class T>
+void stage(Stage& s, AvgPool2dForward<T>& a) {
+  s.matrix(a.x), s.matrix(a.y);
+}
+template <class T>
+void stage(Stage& s, AvgPool2dBackward<T>& a) {
+  s.matrix(a.dy), s.matrix(a.dx);
+}
+template <class T>
+void stage(Stage& s, ActivationForward<T>& a) {
+  s.matrix(a.x), s.matrix(a.y);
+}
+template <class T>
+void stage(Stage& s, ActivationBackward<T>& a) {
+  s.matrix(a.x), s.matrix(a.y), s.matrix(a.dy), s.matrix(a.dx);
+}
+template <class T>
+void stage(Stage& s, SoftmaxForward<T>& a) {
+  s.matrix(a.x), s.matrix(a.y);
+}
+template <class T>
+void stage(Stage& s, SoftmaxBackward<T>& a) {
+  s.matrix(a.y), s.matrix(a.dy), s.matrix(a.dx);
+}
+template <class T>
+void stage(Stage& s, BatchNormForward<T>& a) {
+  const std::int64_t statistics = a.channels * a.slots.count();
+  s.matrix(a.x), s.vector(a.gamma, a.channels), s.vector(a.beta, a.channels), s.matrix(a.y);
+  s.vector(a.mean, statistics), s.vector(a.inv_std, statistics);
+  s.vector(a.sum_mean, a.channels), s.vector(a.sum_var, a.channels);
+}
+template <class T>
+void stage(Stage& s, BatchNormBackward<T>& a) {
+  const std::int64_t statistics = a.channels * a.slots.count();
+  s.matrix(a.x), s.matrix(a.dy), s.vector(a.gamma, a.channels), s.vector(a.mean, statistics);
+  s.vector(a.inv_std, statistics), s.matrix(a.dx), s.vector(a.dgamma, a.channels), s.vector(a.dbeta, a.channels);
+}
+template <class T>
+void stage(Stage& s, BatchNormInference<T>& a) {
+  s.matrix(a.x), s.vector(a.gamma, a.channels), s.vector(a.beta, a.channels), s.vector(a.running_mean, a.channels);
+  s.vector(a.running_var, a.channels), s.matrix(a.y);
+}
+template <class T>
+void stage(Stage& s, DropoutApply<T>& a) {
+  const std::int64_t* ids = a.sample_ids.data();
+  s.vector(ids, static_cast<std::int64_t>(a.sample_ids.size())), s.matrix(a.x), s.matrix(a.y);
+  a.sample_ids = {ids, a.sample_ids.size()};
+}
+template <class T>
+void stage(Stage& s, Add<T>& a) {
+  s.matrix(a.a), s.matrix(a.b), s.matrix(a.y);
+}
+template <class T>
+void stage(Stage& s, LossGradient<T>& a) {
+  s.matrix(a.z), s.vector(a.targets.labels, a.z.cols), s.matrix(a.targets.values), s.vector(a.loss, a.z.cols);
+  s.matrix(a.dz);
+}
+template <class T>
+void stage(Stage& s, AddL2<T>& a) {
+  s.vector(a.w, a.count), s.vector(a.g, a.count);
+}
+template <class T>
+void stage(Stage& s, ScaleGradient<T>& a) {
+  s.vector(a.g, a.count);
+}
+template <class T>
+void stage(Stage& s, SgdStep<T>& a) {
+  s.vector(a.g, a.count), s.vector(a.w, a.count), s.vector(a.v, a.count);
+}
+template <class T>
+void stage(Stage& s, AdamStep<T>& a) {
+  s.vector(a.g, a.count), s.vector(a.w, a.count), s.vector(a.m, a.count), s.vector(a.v, a.count);
+}
+template <class T>
+void stage(Stage& s, RmspropStep<T>& a) {
+  s.vector(a.g, a.count), s.vector(a.w, a.count), s.vector(a.v, a.count);
+}
+template <class T>
+void stage(Stage& s, SquareSums<T>& a) {
+  s.vector(a.x, a.count), s.vector(a.partial, (a.count + kSquareBlock - 1) / kSquareBlock);
+}
+template <class T>
+void stage(Stage& s, RunningUpdate<T>& a) {
+  s.vector(a.sum, a.count), s.vector(a.running, a.count);
+}
+template <class T>
+void stage(Stage& s, ScoreSlots<T>& a) {
+  s.matrix(a.z), s.vector(a.labels, a.z.cols), s.vector(a.loss, a.z.cols), s.vector(a.sum, a.slots.count());
+  s.vector(a.correct, a.slots.count());
+}
+
+template <std::size_t kRung, class T, class Args, Kernel<Args> KernelTable<T>::*kSlot>
+void run_staged(const Args& args, KernelContext&) {
+  const Rung& rung = rungs()[kRung];
+  KernelContext context(rung.device.get());
+  Stage staged(*rung.device);
+  Args on_device = args;
+  stage(staged, on_device);
+  (rung.table<T>().*kSlot)(on_device, context);
+  staged.finish();
+}
+
+template <std::size_t kRung, class T>
+KernelTable<T> staged_table() {
+  KernelTable<T> table = rungs()[kRung].table<T>();
+  const auto set = [&]<class Args, Kernel<Args> KernelTable<T>::*kSlot>() {
+    table.*kSlot = {(table.*kSlot).name, &run_staged<kRung, T, Args, kSlot>};
+  };
+#define LOCKSTEP_STAGE(Args, slot) set.template operator()<Args<T>, &KernelTable<T>::slot>();
+  LOCKSTEP_STAGE(LinearForward, linear_forward)
+  LOCKSTEP_STAGE(LinearBackwardData, linear_backward_data)
+  LOCKSTEP_STAGE(LinearBackwardWeights, linear_backward_weights)
+  LOCKSTEP_STAGE(Conv2dForward, conv2d_forward)
+  LOCKSTEP_STAGE(Conv2dBackwardData, conv2d_backward_data)
+  LOCKSTEP_STAGE(Conv2dBackwardWeights, conv2d_backward_weights)
+  LOCKSTEP_STAGE(MaxPool2dForward, max_pool2d_forward)
+  LOCKSTEP_STAGE(MaxPool2dBackward, max_pool2d_backward)
+  LOCKSTEP_STAGE(AvgPool2dForward, avg_pool2d_forward)
+  LOCKSTEP_STAGE(AvgPool2dBackward, avg_pool2d_backward)
+  LOCKSTEP_STAGE(ActivationForward, activation_forward)
+  LOCKSTEP_STAGE(ActivationBackward, activation_backward)
+  LOCKSTEP_STAGE(SoftmaxForward, softmax_forward)
+  LOCKSTEP_STAGE(SoftmaxBackward, softmax_backward)
+  LOCKSTEP_STAGE(BatchNormForward, batch_norm_forward)
+  LOCKSTEP_STAGE(BatchNormBackward, batch_norm_backward)
+  LOCKSTEP_STAGE(BatchNormInference, batch_norm_inference)
+  LOCKSTEP_STAGE(DropoutApply, dropout_apply)
+  LOCKSTEP_STAGE(Add, add)
+  LOCKSTEP_STAGE(LossGradient, loss_gradient)
+  LOCKSTEP_STAGE(AddL2, add_l2)
+  LOCKSTEP_STAGE(ScaleGradient, scale_gradient)
+  LOCKSTEP_STAGE(SgdStep, sgd_step)
+  LOCKSTEP_STAGE(AdamStep, adam_step)
+  LOCKSTEP_STAGE(RmspropStep, rmsprop_step)
+  LOCKSTEP_STAGE(SquareSums, square_sums)
+  LOCKSTEP_STAGE(RunningUpdate, running_update)
+  LOCKSTEP_STAGE(ScoreSlots, score_slots)
+#undef LOCKSTEP_STAGE
+  return table;
+}
+
+/// One table per rung.
+template <class T>
+std::vector<KernelTable<T>> staged_tables() {
+  std::vector<KernelTable<T>> tables;
+  if (rungs().size() > 0) tables.push_back(staged_table<0, T>());
+  if (rungs().size() > 1) tables.push_back(staged_table<1, T>());
+  if (rungs().size() > 2) tables.push_back(staged_table<2, T>());
+  return tables;
+}
+
+}  // namespace lockstep::test

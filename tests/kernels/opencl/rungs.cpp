@@ -1,0 +1,21 @@
+#include "lockstep/kernels/device/table.hpp"
+#include "lockstep/kernels/opencl/opencl.hpp"
+#include "tests/kernels/device/staged.hpp"
+
+namespace lockstep::test {
+
+const std::vector<Rung>& rungs() {
+  // Never destroyed: a driver may be gone before what has static lifetime.
+  static const auto* const made = [] {
+    auto* const list = new std::vector<Rung>;
+    if (list_opencl_devices().empty()) return list;
+    const auto device = open_opencl_device(0);
+    list->push_back(
+        {device, make_naive_device_table<float>("opencl-naive"), make_naive_device_table<double>("opencl-naive")});
+    list->push_back({device, make_device_table<float>("opencl"), make_device_table<double>("opencl")});
+    return list;
+  }();
+  return *made;
+}
+
+}  // namespace lockstep::test
