@@ -13,6 +13,7 @@
 #include "cli/inspect.hpp"
 #include "cli/launch.hpp"
 #include "cli/predict.hpp"
+#include "cli/reproduce/reproduce.hpp"
 #include "cli/train.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
@@ -35,6 +36,7 @@ constexpr const char* kExamples = R"(Examples:
   lockstep inspect runs/small/model.safetensors
   lockstep export runs/small/model.safetensors small.onnx
   lockstep bench lenet5
+  lockstep reproduce cuda-quadrants --quick
   mpirun -n 4 lockstep train examples/lenet5-fashion.toml --threads 1
   lockstep launch -n 4 train examples/lenet5-fashion.toml --threads 1 --out runs/four
 
@@ -53,6 +55,7 @@ struct Values {
   ExportArguments exporting{};
   BenchArguments bench{};
   LaunchArguments launch{};
+  ReproduceArguments reproduce{};
 };
 
 Backend backend_of(const std::string& name) {
@@ -247,6 +250,27 @@ What follows train is the command line of lockstep train, and must have --out.)"
   command->prefix_command();  // the rest is not ours
 }
 
+void add_reproduce(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "reproduce", "Repeat a published experiment, its figures beside ours",
+                                  R"(Examples:
+  lockstep reproduce                        the experiments, what they show and how long they take
+  lockstep reproduce cuda-quadrants --quick
+  lockstep reproduce mpi-digits --data ex4data1.mat --out runs/digits
+  lockstep reproduce --from runs/digits     the report again, from its results
+
+The run directory holds config.toml (the set-up), results.jsonl (every measurement) and report.html.)");
+  ReproduceArguments& reproduce = values.reproduce;
+  command->add_option("name", reproduce.name, "The experiment; default: list them")->option_text("NAME");
+  command->add_flag("--quick", reproduce.quick, "About a minute: fewer repetitions and wider intervals");
+  command->add_option("--data", reproduce.data, "A data file of the experiment, where it needs one")
+      ->option_text("FILE");
+  command->add_option("-o,--out", reproduce.out, "The run directory; default: runs/<name>-<n>")->option_text("DIR");
+  command->add_option("--from", reproduce.from, "Make the report of this run again; nothing is measured")
+      ->option_text("DIR");
+  command->add_option("--rank-runs", reproduce.rank_runs)->group("")->check(CLI::Range(1, 1000));  // run_conv_rank
+  command->add_flag("--overwrite", reproduce.overwrite, "Replace an earlier run in --out");
+}
+
 /// The first argument is the command unless it is an option.
 void check_command(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> names;
@@ -298,6 +322,8 @@ Request dispatch(const CLI::App& app, const std::shared_ptr<Values>& values) {
     request.run = [values](Console& console) { run_launch(values->launch, console); };
   } else if (command == "bench") {
     request.run = [values](Console& console) { run_bench(values->bench, console); };
+  } else if (command == "reproduce") {
+    request.run = [values](Console& console) { run_reproduce(values->reproduce, console); };
   } else {
     request.run = [values](Console& console) { run_export(values->exporting, console); };
   }
@@ -318,6 +344,7 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_inspect(app, *values);
   add_export(app, *values);
   add_bench(app, *values);
+  add_reproduce(app, *values);
   add_launch(app, *values);
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {

@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/tools.hpp"
 #include "lockstep/core/error.hpp"
 
 extern char** environ;
@@ -23,16 +23,6 @@ namespace lockstep::cli {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A program of that name on PATH; empty: none.
-std::string find_program(const std::string& name) {
-  std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path path = fs::path(folder) / name;
-    if (!folder.empty() && ::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path)) return path.string();
-  }
-  return {};
-}
 
 /// What an mpirun without a telling name says of itself.
 bool is_open_mpi(const std::string& program) {
@@ -107,12 +97,11 @@ Mpirun find_mpirun(const std::string& wanted) {
   // Debian installs both under names of their own; elsewhere there is one, which must be asked.
   for (const bool open_mpi : {true, false}) {
     if (!wanted.empty() && (wanted == "openmpi") != open_mpi) continue;
-    if (std::string program = find_program(open_mpi ? "mpirun.openmpi" : "mpirun.mpich"); !program.empty())
-      return {std::move(program), open_mpi};
+    if (const auto program = find_program(open_mpi ? "mpirun.openmpi" : "mpirun.mpich")) return {*program, open_mpi};
   }
-  if (std::string program = find_program("mpirun"); !program.empty()) {
-    const bool open_mpi = is_open_mpi(program);
-    if (wanted.empty() || (wanted == "openmpi") == open_mpi) return {std::move(program), open_mpi};
+  if (const auto program = find_program("mpirun")) {
+    const bool open_mpi = is_open_mpi(*program);
+    if (wanted.empty() || (wanted == "openmpi") == open_mpi) return {*program, open_mpi};
   }
   if (wanted == "mpich") throw Error(ExitCode::usage, "MPICH's mpirun is not installed: sudo apt-get install mpich");
   throw Error(ExitCode::usage, fmt::format("{}mpirun is not installed: sudo apt-get install openmpi-bin",

@@ -41,16 +41,15 @@ void collect(pid_t parent, std::vector<pid_t>& found) {
 }
 
 /// Between fork and exec: only what a signal handler may do.
-[[noreturn]] void become(char* const* words, char* const* environment, pid_t parent, bool quiet) {
+[[noreturn]] void become(char* const* words, char* const* environment, pid_t parent, const Streams& streams) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(127);  // it died before it could be watched
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
   // No input in any case: a process group in the background that reads from the terminal is stopped.
-  const int nothing = ::open("/dev/null", O_RDWR);
-  ::dup2(nothing, STDIN_FILENO);
-  if (quiet) ::dup2(nothing, STDOUT_FILENO);
-  if (quiet) ::dup2(nothing, STDERR_FILENO);
+  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+  if (streams.out >= 0) ::dup2(streams.out, STDOUT_FILENO);
+  if (streams.err >= 0) ::dup2(streams.err, STDERR_FILENO);
   ::execvpe(words[0], words, environment);
   ::_exit(127);
 }
@@ -62,8 +61,12 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   return pointers;
 }
 
-pid_t fork_and_exec(const std::vector<std::string>& words, const std::vector<std::pair<std::string, std::string>>& more,
-                    bool quiet) {
+}  // namespace
+
+void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+pid_t start_process(const std::vector<std::string>& words, const std::vector<std::pair<std::string, std::string>>& more,
+                    const Streams& streams) {
   std::vector<std::string> variables;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view text = *each;
@@ -75,18 +78,9 @@ pid_t fork_and_exec(const std::vector<std::string>& words, const std::vector<std
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) fail_system(ExitCode::resources, words[0], errno);
-  if (child == 0) become(arguments.data(), environment.data(), self, quiet);
+  if (child == 0) become(arguments.data(), environment.data(), self, streams);
   ::setpgid(child, child);  // whoever comes first
   return child;
-}
-
-}  // namespace
-
-void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
-
-pid_t start_process(const std::vector<std::string>& words,
-                    const std::vector<std::pair<std::string, std::string>>& environment) {
-  return fork_and_exec(words, environment, false);
 }
 
 std::optional<int> ended(pid_t child) {
@@ -126,7 +120,9 @@ bool kill_descendants(std::chrono::milliseconds patience) {
 }
 
 bool succeeds(const std::vector<std::string>& words, std::chrono::milliseconds patience) {
-  const pid_t child = fork_and_exec(words, {}, true);
+  const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const pid_t child = start_process(words, {}, {.out = nothing, .err = nothing});
+  ::close(nothing);
   const auto end = Clock::now() + patience;
   std::optional<int> code;
   while (!(code = ended(child)) && Clock::now() < end) std::this_thread::sleep_for(kLook);

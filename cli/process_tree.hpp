@@ -14,10 +14,16 @@ namespace lockstep::cli {
 /// From now on the orphans among this process's descendants become its children, so that they can be found and ended.
 void adopt_orphans();
 
-/// Starts a program in a process group of its own, with more environment. It gets SIGTERM when this process dies.
-/// Error(usage) when it cannot be started.
+/// Descriptors that a program gets as its standard output and error; -1: those of this process.
+struct Streams {
+  int out = -1, err = -1;
+};
+
+/// Starts a program in a process group of its own, with more environment and no input. It gets SIGTERM when this
+/// process dies. Where it cannot be started, its exit code is 127.
 pid_t start_process(const std::vector<std::string>& words,
-                    const std::vector<std::pair<std::string, std::string>>& environment = {});
+                    const std::vector<std::pair<std::string, std::string>>& environment = {},
+                    const Streams& streams = {});
 
 /// How a child ended, as a shell counts: its exit code, or 128 + the signal; nothing while it runs.
 std::optional<int> ended(pid_t child);

@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFiles[] = {kConfigFile, kMetricsFile, kTimingsFile, kModelFile, kProfileFile, kTraceFile};
+constexpr const char* kFiles[] = {kConfigFile,  kMetricsFile, kTimingsFile, kModelFile,
+                                  kProfileFile, kTraceFile,   kResultsFile, kReportFile};
 constexpr int kMaxRuns = 1'000'000;
 
 /// What made a filesystem call fail, as fail_system words it.

@@ -17,6 +17,8 @@ inline constexpr const char* kTimingsFile = "timings.jsonl";
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kProfileFile = "profile.json";
 inline constexpr const char* kTraceFile = "trace.json";
+inline constexpr const char* kResultsFile = "results.jsonl";  // of measurements
+inline constexpr const char* kReportFile = "report.html";
 
 struct RunDirectoryOptions {
   std::string path{};      // empty: runs/<name>-<n>, with the first n that is free

@@ -1,0 +1,36 @@
+#pragma once
+// One picture of 1280x720 and kernels of 11x11, forward: S[i,j] = sum over a, b of I[i+a, j+b] K[a,b] for every kernel,
+// where all of it lies within the picture. The members of a team share the kernels.
+
+#include <cstdint>
+#include <vector>
+
+#include "lockstep/core/aligned.hpp"
+#include "lockstep/kernels/backend.hpp"
+
+namespace lockstep::cli {
+
+inline constexpr Conv2dGeometry kImageGeometry{
+    .in_height = 720, .in_width = 1280, .out_channels = 128, .kernel_h = 11, .kernel_w = 11};
+/// Multiplications and additions of the whole.
+inline constexpr double kImageFlops = 2.0 * 128 * 121 * (720 - 10) * (1280 - 10);
+
+class ConvImage {
+ public:
+  /// Computes `count` of the 128 kernels, from `first` on.
+  ConvImage(int threads, Backend backend, std::int64_t first = 0, std::int64_t count = kImageGeometry.out_channels);
+
+  /// Seconds of one pass over all its kernels.
+  double run();
+  /// Every `step`th of the outputs [kernel][row][column].
+  std::vector<float> outputs(std::int64_t step) const;
+
+ private:
+  int threads_;
+  std::int64_t count_;
+  KernelTable<float> kernels_;
+  std::vector<KernelContext> contexts_;
+  AlignedBuffer<float> x_, w_, y_;
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,195 @@
+#include "cli/reproduce/conv_multicore.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/captured.hpp"
+#include "cli/rank_session.hpp"
+#include "cli/reproduce/conv_image.hpp"
+#include "cli/reproduce/conv_multicore_published.hpp"
+#include "cli/reproduce/ranks_below.hpp"
+#include "cli/reproduce/timing.hpp"
+#include "cli/tools.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/parallel/team.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+using Json = nlohmann::json;
+namespace published = conv_published;
+
+constexpr std::int64_t kProbeStep = 1000003;  // as bench/reproduce/conv_image.py
+constexpr std::int64_t kNaiveKernels = 16;    // of the 128: all of them by plain loops would take half an hour
+constexpr double kTolerance = 1e-4;           // of other software: sums of 121 products in another order
+
+constexpr const char* kConfig =
+    R"(# conv-multicore: one convolution of one grey picture. Pixels and weights are scrambled
+# numbers in [-0.5, 0.5) that other programs can make as well.
+[picture]
+width = 1280
+height = 720
+[kernels]
+count = 128
+size = 11          # 11x11, valid: 1270x710 outputs each, 27.9 GFLOP in all
+[workers]
+threads = [1, 2, 4, 8]
+ranks = [1, 2, 4, 8]
+runs = 10
+)";
+
+/// Ten runs each, as published; three to try.
+SamplingRule rule_for(bool quick) {
+  const int runs = quick ? 3 : 10;
+  return {.share = 0, .least = runs, .most = runs, .budget_seconds = 3600};
+}
+
+Variant thread_variant(int threads, Backend backend, std::int64_t kernels) {
+  const auto image = std::make_shared<ConvImage>(threads, backend, 0, kernels);
+  return {.name = fmt::format("{}", threads),
+          .body = [image] { image->run(); },
+          .numbers = {{"workers", threads}, {"kernels", static_cast<double>(kernels)}},
+          .words = {{"backend", backend_names()[static_cast<std::size_t>(backend)]}}};
+}
+
+void time_threads(const ExperimentRun& run) {
+  std::vector<Variant> simd, naive;
+  for (const int threads : published::kCores) {
+    simd.push_back(thread_variant(threads, Backend::simd, kImageGeometry.out_channels));
+    naive.push_back(thread_variant(threads, Backend::naive, kNaiveKernels));
+  }
+  run.progress("SIMD kernels on 1, 2, 4 and 8 threads, in turns");
+  time_variants(run, kConvThreads, simd, rule_for(run.quick));
+  run.progress(fmt::format("plain loops on {} of the 128 kernels, likewise", kNaiveKernels));
+  time_variants(run, kConvNaive, naive, rule_for(run.quick));
+}
+
+void time_ranks(const ExperimentRun& run) {
+  if (const RanksHere here = ranks_here(); !here.possible) return run.left_out("ranks", here.why);
+  for (const int ranks : published::kCores) {
+    run.progress(fmt::format("{} rank{} under mpirun", ranks, ranks == 1 ? "" : "s"));
+    const Captured done = run_on_ranks(ranks, {"reproduce", "conv-multicore", "--rank-runs", run.quick ? "3" : "10"},
+                                       {.patience = std::chrono::minutes(5)});
+    const Json seconds = Json::parse(done.ok() ? done.out : "null", nullptr, false);
+    if (!seconds.is_array()) {
+      run.left_out(fmt::format("{} ranks", ranks), done.ok() ? "its answer makes no sense" : done.reason());
+      continue;
+    }
+    keep_samples(run, kConvRanks, {.name = fmt::format("{}", ranks), .numbers = {{"workers", ranks}}}, "1",
+                 seconds.get<std::vector<double>>());
+  }
+}
+
+/// The largest difference of some outputs, or nothing where they are not as many.
+std::optional<double> difference(const std::vector<float>& ours, const Json& theirs) {
+  if (!theirs.is_array() || theirs.size() != ours.size()) return std::nullopt;
+  double largest = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(ours[i]) - theirs[i].get<double>()));
+  return largest;
+}
+
+struct Peer {
+  const char *module, *name, *cure;
+};
+constexpr Peer kPeers[] = {{"torch", "PyTorch", "scripts/venv_peers, or pip install torch"},
+                           {"cv2", "OpenCV filter2D", "pip install opencv-python-headless"},
+                           {"scipy", "SciPy FFT", "pip install scipy"}};
+
+void time_peer(const ExperimentRun& run, const Peer& peer, const std::string& script, int threads,
+               const std::vector<float>& ours) {
+  const std::string name = fmt::format("{}, {} thread{}", peer.name, threads, threads == 1 ? "" : "s");
+  const auto python = find_python({"numpy", peer.module});
+  if (!python) return run.left_out(name, fmt::format("no Python here imports {}: {}", peer.module, peer.cure));
+  run.progress(name);
+  const Captured done = run_captured(
+      {*python, script, peer.module, std::to_string(threads), run.quick ? "3" : "10", std::to_string(kProbeStep)},
+      {.patience = std::chrono::minutes(5), .environment = {{"OMP_NUM_THREADS", std::to_string(threads)}}});
+  const Json answer = Json::parse(done.ok() ? done.out : "null", nullptr, false);
+  if (!answer.is_object() || !answer.contains("seconds"))
+    return run.left_out(name, done.ok() ? "its answer makes no sense" : done.reason());
+  const auto off = difference(ours, answer.value("outputs", Json()));
+  if (!off || *off > kTolerance)
+    return run.left_out(name, fmt::format("it computes something else: outputs differ by {}", off ? *off : NAN));
+  keep_samples(run, kConvPeers,
+               {.name = name,
+                .numbers = {{"workers", threads}, {"largest_difference", *off}},
+                .words = {{"version", answer.value("version", "")}}},
+               "SIMD, 1 thread", answer["seconds"].get<std::vector<double>>());
+}
+
+void time_peers(const ExperimentRun& run) {
+  const int all = available_cpus();
+  std::vector<Variant> own;
+  std::vector<float> outputs;
+  for (const int threads : all > 1 ? std::vector<int>{1, all} : std::vector<int>{1}) {
+    const auto image = std::make_shared<ConvImage>(threads, Backend::simd);
+    own.push_back({.name = fmt::format("SIMD, {} thread{}", threads, threads == 1 ? "" : "s"),
+                   .body = [image] { image->run(); },
+                   .numbers = {{"workers", threads}}});
+    if (outputs.empty()) {
+      image->run();
+      outputs = image->outputs(kProbeStep);
+    }
+  }
+  try {
+    const auto image = std::make_shared<ConvImage>(1, Backend::library);
+    own.push_back(
+        {.name = "library (oneDNN), 1 thread", .body = [image] { image->run(); }, .numbers = {{"workers", 1}}});
+  } catch (const Error& error) {
+    run.left_out("library (oneDNN)", error.what());
+  }
+  run.progress("ours and the library kernels, in turns");
+  time_variants(run, kConvPeers, own, rule_for(run.quick));
+  const auto script = find_in_tree("bench/reproduce/conv_image.py");
+  if (!script) return run.left_out("other software", "bench/reproduce/conv_image.py is not beside this program");
+  for (const Peer& peer : kPeers)
+    for (const int threads : all > 1 ? std::vector<int>{1, all} : std::vector<int>{1})
+      time_peer(run, peer, script->string(), threads, outputs);
+}
+
+void measure_conv(const ExperimentRun& run) {
+  time_threads(run);
+  time_ranks(run);
+  time_peers(run);
+}
+
+}  // namespace
+
+void run_conv_rank(int runs, Console& console) {
+  run_as_rank(
+      [&](Ranks& ranks) {
+        const std::int64_t first = ranks.share(kImageGeometry.out_channels, ranks.rank());
+        const std::int64_t count = ranks.share(kImageGeometry.out_channels, ranks.rank() + 1) - first;
+        ConvImage image(1, Backend::simd, first, count);
+        image.run();  // memory is touched, scratch is made
+        Json slowest = Json::array();
+        for (int i = 0; i < runs; ++i) {
+          ranks.barrier("convolution");
+          const std::string own = fmt::format("{}", image.run());
+          double longest = 0;
+          for (const std::string& seconds : ranks.all_gather(own, "convolution"))
+            longest = std::max(longest, std::stod(seconds));
+          slowest.push_back(longest);
+        }
+        if (ranks.leader()) console.print(slowest.dump() + "\n");
+      },
+      [&](const std::string& message) { console.fail(message); });
+}
+
+Experiment conv_multicore() {
+  return {.name = "conv-multicore",
+          .title = "one convolution of a 1280x720 picture with 128 kernels on 1, 2, 4 and 8 threads and ranks",
+          .paper = published::kPaper,
+          .time = "about 3 min; with --quick about 1 min",
+          .config = kConfig,
+          .measure = measure_conv,
+          .describe = describe_conv};
+}
+
+}  // namespace lockstep::cli

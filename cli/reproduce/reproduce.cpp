@@ -1,0 +1,164 @@
+#include "cli/reproduce/reproduce.hpp"
+
+#include <chrono>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/reproduce/conv_multicore.hpp"
+#include "cli/reproduce/experiment.hpp"
+#include "cli/run_directory.hpp"
+#include "lockstep/config/suggest.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/lab/report/data_files.hpp"
+#include "lockstep/lab/report/text.hpp"
+#include "lockstep/lab/report/write.hpp"
+#include "lockstep/lab/text_table.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr const char* kRun = "run";  // the result that says which experiment this is, and how it was run
+
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+void list_experiments(Console& console) {
+  if (console.json()) {
+    Json all = Json::array();
+    for (const Experiment& one : experiments())
+      all.push_back({{"name", one.name}, {"title", one.title}, {"paper", one.paper}, {"time", one.time}});
+    console.print(dump(all));
+    return;
+  }
+  std::string text;
+  for (const Experiment& one : experiments())
+    text += fmt::format("{}\n    {}\n    {}\n    {}\n\n", one.name, one.title, one.paper, one.time);
+  console.print(text + "lockstep reproduce NAME runs one of them; --quick for a first impression.\n");
+}
+
+const Experiment& experiment_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Experiment& one : experiments()) {
+    if (one.name == name) return one;
+    names.push_back(one.name);
+  }
+  throw Error(ExitCode::usage, fmt::format("reproduce {}: no such experiment{}; lockstep reproduce lists them",
+                                           one_line(name), suggestion(name, names)));
+}
+
+/// As somebody would type it.
+std::string command_of(const ReproduceArguments& arguments) {
+  return fmt::format("lockstep reproduce {}{}{}", arguments.name, arguments.quick ? " --quick" : "",
+                     arguments.data.empty() ? "" : " --data " + arguments.data);
+}
+
+/// What every report ends with.
+void add_common_sections(const Experiment& experiment, const Findings& findings, report::Document& document) {
+  report::List left;
+  for (const Result* each : findings.series(ExperimentRun::kLeftOut))
+    left.items.push_back(fmt::format("{}: {}", short_name(*each), each->word("why")));
+  if (!left.items.empty()) document.section("Left out on this machine").add(std::move(left));
+  const Result& run = findings.get(kRun);
+  const MachineDescription& machine = run.origin.machine;
+  report::Facts facts{.title = "Where it was measured"};
+  facts.facts = {{"processor", machine.processor},
+                 {"processors", fmt::format("{} ({} cores)", machine.processors, machine.cores)},
+                 {"load before", fmt::format("{:.2f}", machine.load)},
+                 {"when", run.origin.time},
+                 {"source", run.origin.commit}};
+  for (const auto& [name, version] : run.origin.versions) facts.facts.push_back({name, version});
+  document.section("Machine and method")
+      .add(report::Paragraph{
+          "Variants that are compared were sampled in turns, each after a run to warm up; times are medians with the "
+          "95 % interval of the median from order statistics, and every sample stands in `results.jsonl`. What was "
+          "published is marked so; nothing of it was measured here."})
+      .add(std::move(facts))
+      .add(report::Code{.text = run.origin.command, .title = "To repeat it"})
+      .add(report::Code{.text = experiment.config, .title = "The set-up"});
+  for (const std::string& warning : run.warnings)
+    document.sections.back().add(report::Notice{.kind = report::Notice::Kind::warning, .text = warning});
+}
+
+report::Document document_of(const Experiment& experiment, const Findings& findings) {
+  report::Document document{.title = fmt::format("{}: {}", experiment.name, experiment.title),
+                            .subtitle = experiment.paper};
+  experiment.describe(findings, document);
+  add_common_sections(experiment, findings, document);
+  document.footer = fmt::format("Made by lockstep reproduce {} from results.jsonl.", experiment.name);
+  return document;
+}
+
+/// Writes the report beside the results and prints it.
+void show(const Experiment& experiment, const fs::path& folder, Console& console) {
+  const Findings findings(read_results(folder / kResultsFile));
+  const report::Document document = document_of(experiment, findings);
+  const std::vector<fs::path> files = write_report(document, folder, {.json = false});
+  if (console.json()) {
+    Json results = Json::array();
+    for (const Result& each : findings.all()) results.push_back(Json::parse(to_json_line(each)));
+    console.print(dump({{"experiment", experiment.name},
+                        {"directory", folder.string()},
+                        {"report", Json::parse(report::tables_json(document))},
+                        {"results", results}}));
+    return;
+  }
+  console.print(report::to_text(document));
+  console.print(fmt::format("\n{}\n", files.front().string()));
+}
+
+void measure(const Experiment& experiment, const ReproduceArguments& arguments, const fs::path& folder,
+             Console& console) {
+  const ResultOrigin origin = [&] {
+    ResultOrigin here = measured_here();
+    here.command = command_of(arguments);
+    return here;
+  }();
+  const ExperimentRun run{.quick = arguments.quick,
+                          .data = arguments.data,
+                          .folder = folder,
+                          .console = console,
+                          .keep = [&](Result result) {
+                            result.origin = origin;
+                            append_result(folder / kResultsFile, result);
+                          }};
+  console.note(fmt::format("{}: {}", experiment.name, experiment.time));
+  const auto start = std::chrono::steady_clock::now();
+  run.record(kRun, {{"quick", arguments.quick ? 1 : 0}}, {{"experiment", experiment.name}});
+  experiment.measure(run);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  console.note(fmt::format("done in {}", duration(seconds)));
+}
+
+/// The experiment whose results a folder holds.
+const Experiment& experiment_of(const std::string& folder) {
+  const Findings findings(read_results(fs::path(folder) / kResultsFile));
+  const Result* const run = findings.find(kRun);
+  if (run == nullptr)
+    throw Error(ExitCode::data, fmt::format("--from {}: its results.jsonl is not of lockstep reproduce", folder));
+  return experiment_named(run->word("experiment"));
+}
+
+}  // namespace
+
+void run_reproduce(const ReproduceArguments& arguments, Console& console) {
+  if (arguments.rank_runs > 0) return run_conv_rank(arguments.rank_runs, console);
+  if (!arguments.from.empty()) {
+    if (!arguments.name.empty() || !arguments.out.empty())
+      throw Error(ExitCode::usage, "--from DIR makes the report of DIR again; NAME and --out do not go with it");
+    return show(experiment_of(arguments.from), arguments.from, console);
+  }
+  if (arguments.name.empty()) return list_experiments(console);
+  const Experiment& experiment = experiment_named(arguments.name);
+  const RunDirectory directory({.path = arguments.out, .name = experiment.name, .overwrite = arguments.overwrite});
+  directory.clear();
+  write_file_atomically(directory.file(kConfigFile), experiment.config);
+  measure(experiment, arguments, directory.path(), console);
+  show(experiment, directory.path(), console);
+}
+
+}  // namespace lockstep::cli
