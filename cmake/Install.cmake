@@ -12,7 +12,7 @@ if(TARGET lockstep_cli)
   install(TARGETS lockstep_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-get_property(plugins GLOBAL PROPERTY LOCKSTEP_MPI_PLUGINS)
+get_property(plugins GLOBAL PROPERTY LOCKSTEP_PLUGINS)
 install(FILES ${plugins} DESTINATION lib/lockstep OPTIONAL)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lockstep-config.cmake.in

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/plugin.hpp"
 #include "lockstep/parallel/mpi/plugin.hpp"
 
 namespace lockstep {
@@ -27,19 +28,15 @@ LibraryNames names_of(MpiLibrary library) {
                                          : LibraryNames{"MPICH", "lockstep_mpich.so", "libmpich-dev"};
 }
 
-fs::path find_plugin(const char* file) {
+fs::path find_mpi_plugin(const char* file) {
   if (const char* folder = std::getenv("LOCKSTEP_MPI_DIR"); folder != nullptr && *folder != '\0')
     return fs::path(folder) / file;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& folder : {program, program / "../lib/lockstep"})
-    if (fs::exists(folder / file, error)) return folder / file;
-  return {};
+  return find_plugin(file);
 }
 
 const MpiPlugin& open_plugin(const Launcher& launcher) {
   const LibraryNames names = names_of(launcher.library);
-  const fs::path path = find_plugin(names.file);
+  const fs::path path = find_mpi_plugin(names.file);
   if (path.empty())
     throw Error(ExitCode::usage,
                 fmt::format("started by {}, but this build of Lockstep has no part for {}: install {} and build again",
