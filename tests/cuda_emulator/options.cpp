@@ -24,6 +24,8 @@ void apply(Options& options, const std::string& word) {
     options.memory_bytes = static_cast<std::size_t>(number(7)) << 20;
   else if (word.rfind("devices=", 0) == 0)
     options.devices = static_cast<int>(number(8));
+  else if (word.rfind("trace=", 0) == 0)
+    options.trace = word.substr(6);
   else if (word == "driver=none")
     options.driver = false;
   else

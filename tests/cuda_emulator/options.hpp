@@ -2,6 +2,7 @@
 // How the emulator behaves: words of the environment variable LOCKSTEP_CUDA_EMULATOR, separated by commas.
 
 #include <cstddef>
+#include <string>
 
 namespace cuda_emulator {
 
@@ -18,6 +19,8 @@ struct Options {
   /// "devices=N": how many devices there are; "driver=none": as if no driver were installed.
   int devices = 1;
   bool driver = true;
+  /// "trace=FILE": a line "kernel threads" for every size of block that a kernel is launched with.
+  std::string trace;
 };
 
 /// Read once. An unknown word ends the program.

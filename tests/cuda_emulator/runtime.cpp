@@ -2,7 +2,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "cuda_runtime.h"
 #include "grid.hpp"
@@ -29,6 +32,12 @@ char* side(const void* address, std::size_t bytes, bool device) {
   return is_device_address(address) ? nullptr : static_cast<char*>(const_cast<void*>(address));
 }
 
+void trace(const char* kernel, std::size_t threads) {
+  static std::set<std::pair<std::string, std::size_t>> known;
+  if (options().trace.empty() || !known.emplace(kernel, threads).second) return;
+  std::ofstream(options().trace, std::ios::app) << kernel << ' ' << threads << '\n';
+}
+
 }  // namespace
 
 void* inside_kernel(const void* argument, int position) {
@@ -46,6 +55,7 @@ cudaError_t enqueue_kernel(const char* name, dim3 grid, dim3 block, std::size_t 
     return note(cudaErrorInvalidConfiguration);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
     return note(cudaErrorInvalidConfiguration);
+  trace(name, threads);
   enqueue(stream, [g = Grid{name, grid, block, shared_bytes, section, std::move(thread)}] { run_grid(g); });
   return cudaSuccess;
 }

@@ -3,7 +3,8 @@
 // part of the runtime and of the device language that Lockstep uses, declared as the toolkit declares it. Needs no
 // toolkit. Whoever uses something that is not here gets a compile error, not a guess.
 
-#include <cmath>
+#include <math.h>  // with the functions for float outside of std, as CUDA has them
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -164,6 +165,18 @@ T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
   const int lane = cuda_emulator::lane(), source = lane ^ bits;
   return cuda_emulator::shuffle(mask, value, source / width <= lane / width ? source : lane);
 }
+
+template <class To, class From>
+To cuda_emulator_cast(From value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  std::memcpy(&result, &value, sizeof result);
+  return result;
+}
+inline float __uint_as_float(unsigned bits) { return cuda_emulator_cast<float>(bits); }
+inline unsigned __float_as_uint(float value) { return cuda_emulator_cast<unsigned>(value); }
+inline double __longlong_as_double(long long bits) { return cuda_emulator_cast<double>(bits); }
+inline long long __double_as_longlong(double value) { return cuda_emulator_cast<long long>(value); }
 
 // The bounds of the section are those of the library that includes this: hidden, and weak where it has no __shared__.
 extern "C" {
