@@ -1,0 +1,208 @@
+#include "lockstep/kernels/cuda/cuda.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/kernels/cuda/cuda_plugin.hpp"
+
+namespace lockstep {
+
+namespace {
+
+DeviceInfo describe(const CudaPlugin& plugin, int number, int driver) {
+  CudaFacts facts{};
+  if (plugin.describe(number, &facts) != CudaStatus::ok)
+    throw Error(ExitCode::usage, fmt::format("cuda: device {}: {}; look at nvidia-smi", number, explain_cuda(plugin)));
+  DeviceInfo info;
+  info.backend = "cuda";
+  info.id = std::to_string(number);
+  info.name = facts.name;
+  info.vendor = "NVIDIA";
+  info.driver = fmt::format("CUDA {}.{}", driver / 1000, driver % 1000 / 10);
+  info.platform = fmt::format("{}, sm_{}{}", plugin.toolkit, facts.major, facts.minor);
+  info.kind = "gpu";
+  info.memory_bytes = static_cast<std::int64_t>(facts.memory_bytes);
+  info.max_allocation_bytes = info.memory_bytes;
+  info.local_bytes = static_cast<std::int64_t>(facts.shared_bytes);
+  info.compute_units = facts.multiprocessors;
+  info.max_group = facts.max_threads;
+  return info;
+}
+
+CudaArgument convert(const KernelArgument& argument) {
+  CudaArgument result{};
+  result.kind = static_cast<CudaKind>(argument.kind());
+  std::memcpy(&result.address, argument.value(),
+              argument.kind() == KernelArgument::Kind::address ? 8 : argument.bytes());
+  return result;
+}
+static_assert(static_cast<int>(CudaKind::address) == static_cast<int>(KernelArgument::Kind::address) &&
+              static_cast<int>(CudaKind::int32) == static_cast<int>(KernelArgument::Kind::int32) &&
+              static_cast<int>(CudaKind::int64) == static_cast<int>(KernelArgument::Kind::int64) &&
+              static_cast<int>(CudaKind::uint32) == static_cast<int>(KernelArgument::Kind::uint32) &&
+              static_cast<int>(CudaKind::uint64) == static_cast<int>(KernelArgument::Kind::uint64) &&
+              static_cast<int>(CudaKind::float32) == static_cast<int>(KernelArgument::Kind::float32) &&
+              static_cast<int>(CudaKind::float64) == static_cast<int>(KernelArgument::Kind::float64));
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(const CudaPlugin& plugin, int number, int driver)
+      : plugin_(plugin), info_(describe(plugin, number, driver)) {
+    check(plugin_.open(number, &handle_), "open");
+  }
+  ~CudaDevice() override {
+    forget_constants();
+    plugin_.close(handle_);
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+
+  std::byte* allocate(std::int64_t bytes) override {
+    if (bytes == 0) bytes = 1;
+    std::uint64_t address = 0;
+    const CudaStatus status = plugin_.allocate(handle_, static_cast<std::uint64_t>(bytes), &address);
+    if (status == CudaStatus::out_of_memory)
+      throw Error(ExitCode::resources,
+                  fmt::format("cuda: {} has no {:.1f} MiB left of its {:.0f}; use a smaller batch or network",
+                              info_.name, double(bytes) / (1 << 20), double(info_.memory_bytes) / (1 << 20)));
+    check(status, "allocate");
+    check(plugin_.fill(handle_, address, 0, static_cast<std::uint64_t>(bytes)), "fill");
+    return reinterpret_cast<std::byte*>(address);
+  }
+  void release(std::byte* address) noexcept override { plugin_.release(handle_, address_of(address)); }
+  void copy_within(std::byte* to, const std::byte* from, std::int64_t bytes) override {
+    if (bytes == 0) return;
+    check(plugin_.copy(handle_, address_of(to), address_of(from), static_cast<std::uint64_t>(bytes)), "copy");
+  }
+
+  void to_device(void* to, const void* from, std::int64_t bytes) override {
+    if (bytes == 0) return;
+    check(plugin_.to_device(handle_, address_of(to), from, static_cast<std::uint64_t>(bytes)), "copy to the device");
+    count_to_device(bytes);
+  }
+  Ticket begin_to_device(void* to, const void* from, std::int64_t bytes) override {
+    if (bytes == 0) return 0;
+    Ticket ticket = 0;
+    check(plugin_.begin_to_device(handle_, address_of(to), from, static_cast<std::uint64_t>(bytes), &ticket),
+          "copy to the device");
+    count_to_device(bytes);
+    return ticket;
+  }
+  void join(Ticket ticket) override { check(plugin_.join(handle_, ticket), "wait for a copy"); }
+  void wait(Ticket ticket) override { check(plugin_.wait(handle_, ticket), "wait for a copy"); }
+  void to_host(void* to, const void* from, std::int64_t bytes) override {
+    if (bytes == 0) return;
+    check(plugin_.to_host(handle_, to, address_of(from), static_cast<std::uint64_t>(bytes)), "copy to the host");
+    ++traffic_.copies_to_host;
+    traffic_.bytes_to_host += bytes;
+  }
+  void zero(void* address, std::int64_t bytes) override {
+    if (bytes == 0) return;
+    check(plugin_.fill(handle_, address_of(address), 0, static_cast<std::uint64_t>(bytes)), "fill");
+  }
+
+  void launch(const Launch& launch) override {
+    name_.assign(launch.kernel);
+    arguments_.clear();
+    for (const KernelArgument& argument : launch.arguments) arguments_.push_back(convert(argument));
+    CudaLaunch request{};
+    request.kernel = name_.c_str();
+    request.float64 = launch.float64;
+    for (std::size_t i = 0; i < 3; ++i) {
+      request.grid[i] = static_cast<std::uint32_t>(launch.groups[i]);
+      request.block[i] = static_cast<std::uint32_t>(launch.group_size[i]);
+    }
+    request.arguments = arguments_.data();
+    request.count = static_cast<std::int32_t>(arguments_.size());
+    check(plugin_.launch(handle_, &request), launch.kernel);
+    ++traffic_.launches;
+  }
+  void synchronize() override { check(plugin_.synchronize(handle_), "synchronize"); }
+
+  void set_timing(bool on) override { check(plugin_.time_kernels(handle_, on ? 1 : 0), "time kernels"); }
+  std::map<std::string, KernelTime> kernel_times() override {
+    std::vector<CudaKernelTime> times(512);
+    int count = 0;
+    check(plugin_.kernel_times(handle_, times.data(), static_cast<int>(times.size()), &count), "times of kernels");
+    std::map<std::string, KernelTime> result;
+    for (int i = 0; i < count; ++i) {
+      const CudaKernelTime& time = times[static_cast<std::size_t>(i)];
+      KernelTime& sum = result[time.kernel];
+      sum.launches += static_cast<std::int64_t>(time.launches);
+      sum.seconds += static_cast<double>(time.nanoseconds) * 1e-9;
+    }
+    return result;
+  }
+
+  void multiply(const CudaGemm& product) {
+    const CudaStatus status = plugin_.gemm(handle_, &product);
+    if (status == CudaStatus::no_library)
+      throw Error(
+          ExitCode::usage,
+          fmt::format("cuda-library: {}; install cuBLAS of the CUDA toolkit or put it on LD_LIBRARY_PATH, or use "
+                      "--backend cuda",
+                      explain_cuda(plugin_)));
+    check(status, "gemm");
+  }
+
+ private:
+  void count_to_device(std::int64_t bytes) {
+    ++traffic_.copies_to_device;
+    traffic_.bytes_to_device += bytes;
+  }
+  void check(CudaStatus status, std::string_view what) const {
+    if (status == CudaStatus::ok) return;
+    // A kernel that fails on the device (a wrong address) makes every later call fail: there is nothing to mend here.
+    throw Error(status == CudaStatus::out_of_memory ? ExitCode::resources : ExitCode::bug,
+                fmt::format("cuda: {}: {} on {}", what, explain_cuda(plugin_), info_.name));
+  }
+
+  const CudaPlugin& plugin_;
+  DeviceInfo info_;
+  CudaDeviceHandle* handle_ = nullptr;
+  std::string name_;
+  std::vector<CudaArgument> arguments_;  // kept: a launch allocates nothing
+};
+
+}  // namespace
+
+CudaPresence find_cuda() {
+  CudaPresence result;
+  const OpenedCudaPlugin& plugin = open_cuda_plugin();
+  if (plugin.functions == nullptr) {
+    result.missing = plugin.missing;
+    return result;
+  }
+  result.plugin = plugin.file;
+  result.toolkit = plugin.functions->toolkit;
+  int devices = 0, driver = 0;
+  const CudaStatus status = plugin.functions->count(&devices, &driver);
+  result.missing = explain_cuda_count(status, driver, *plugin.functions);
+  for (int i = 0; result.missing.empty() && i < devices; ++i)
+    result.devices.push_back(describe(*plugin.functions, i, driver));
+  return result;
+}
+
+std::vector<DeviceInfo> list_cuda_devices() { return find_cuda().devices; }
+
+std::shared_ptr<Device> open_cuda_device(int number) {
+  const OpenedCudaPlugin& plugin = open_cuda_plugin();
+  if (plugin.functions == nullptr) throw Error(ExitCode::usage, plugin.missing);
+  int devices = 0, driver = 0;
+  const CudaStatus status = plugin.functions->count(&devices, &driver);
+  if (const std::string missing = explain_cuda_count(status, driver, *plugin.functions); !missing.empty())
+    throw Error(ExitCode::usage, missing);
+  return std::make_shared<CudaDevice>(*plugin.functions, number % devices, driver);
+}
+
+void cublas_gemm(Device& device, const CudaGemm& product) {
+  auto* const cuda = dynamic_cast<CudaDevice*>(&device);
+  if (cuda == nullptr) throw Error(ExitCode::bug, "cublas_gemm: not a CUDA device");
+  cuda->multiply(product);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,78 @@
+#include "lockstep/kernels/cuda/cuda_plugin.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/plugin.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr const char* kFile = "liblockstep_cuda.so";
+
+OpenedCudaPlugin open_once() {
+  OpenedCudaPlugin result;
+  const char* const chosen = std::getenv("LOCKSTEP_CUDA_PLUGIN");
+  result.file = chosen != nullptr && *chosen != '\0' ? chosen : find_plugin(kFile).string();
+  if (result.file.empty()) {
+    result.missing = fmt::format(
+        "cuda: {} is not beside the program: this build has no CUDA part; install the CUDA toolkit (nvcc) and build "
+        "again, or use another backend",
+        kFile);
+    return result;
+  }
+  void* const handle = ::dlopen(result.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    result.missing = fmt::format("cuda: the plugin does not load: {}; build or install it again", ::dlerror());
+    return result;
+  }
+  const auto get = reinterpret_cast<const CudaPlugin* (*)()>(::dlsym(handle, kCudaPluginSymbol));
+  if (get == nullptr || get()->version != kCudaPluginVersion) {
+    result.missing =
+        fmt::format("cuda: {} was made for another version of Lockstep; build or install it again", result.file);
+    return result;
+  }
+  result.functions = get();
+  return result;
+}
+
+}  // namespace
+
+const OpenedCudaPlugin& open_cuda_plugin() {
+  static const OpenedCudaPlugin plugin = open_once();
+  return plugin;
+}
+
+std::string explain_cuda(const CudaPlugin& plugin) {
+  char text[512] = {};
+  plugin.explain(text, sizeof text);
+  return text;
+}
+
+std::string explain_cuda_count(CudaStatus status, int driver, const CudaPlugin& plugin) {
+  switch (status) {
+    case CudaStatus::ok:
+      return {};
+    case CudaStatus::no_driver:
+      return "cuda: no NVIDIA driver on this machine (libcuda.so.1); install the driver of your GPU, or use another "
+             "backend";
+    case CudaStatus::old_driver:
+      return fmt::format(
+          "cuda: the NVIDIA driver knows CUDA {}.{} only, the plugin is built with {}; update the driver, or build "
+          "with an "
+          "older toolkit",
+          driver / 1000, driver % 1000 / 10, plugin.toolkit);
+    case CudaStatus::no_device:
+      return "cuda: the NVIDIA driver finds no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES, or use another "
+             "backend";
+    default:
+      return fmt::format("cuda: {}; look at nvidia-smi, or use another backend", explain_cuda(plugin));
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,110 @@
+#pragma once
+// The part of Lockstep that is compiled by nvcc: a shared object of its own, opened only when the backend cuda is asked
+// for. So one program runs with and without CUDA, and starts on a machine that has neither driver nor toolkit. This
+// table of C functions is all that the program sees of CUDA; tests/cuda_emulator makes a second plugin from the same
+// sources, for the CPU. C++17, because nvcc reads it too.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lockstep {
+
+/// Changes with every change of CudaPlugin: a plugin of another build is refused.
+inline constexpr int kCudaPluginVersion = 1;
+inline constexpr const char* kCudaPluginSymbol = "lockstep_cuda_plugin";
+
+/// What functions of the plugin return.
+enum class CudaStatus : int {
+  ok,
+  no_driver,
+  old_driver,
+  no_device,
+  out_of_memory,
+  no_kernel,
+  wrong_arguments,
+  no_library,
+  failed
+};
+
+struct CudaFacts {
+  char name[256];
+  std::uint64_t memory_bytes, free_bytes, shared_bytes;  // shared_bytes: of one block
+  int major, minor;                                      // compute capability
+  int multiprocessors, max_threads;                      // max_threads: of one block
+};
+
+enum class CudaKind : std::int32_t { address, int32, int64, uint32, uint64, float32, float64 };
+struct CudaArgument {
+  CudaKind kind;
+  union {
+    std::uint64_t address;
+    std::int32_t int32;
+    std::uint32_t uint32;
+    std::int64_t int64;
+    std::uint64_t uint64;
+    float float32;
+    double float64;
+  };
+};
+
+struct CudaLaunch {
+  const char* kernel;
+  bool float64;  // which build of it
+  std::uint32_t grid[3], block[3];
+  const CudaArgument* arguments;
+  std::int32_t count;
+};
+
+/// c = alpha * op(a) op(b) + beta * c, column-major, by cuBLAS.
+struct CudaGemm {
+  bool is_double, transpose_a, transpose_b;
+  std::int32_t m, n, k, lda, ldb, ldc;
+  double alpha, beta;
+  std::uint64_t a, b, c;
+};
+
+struct CudaKernelTime {
+  const char* kernel;
+  std::uint64_t launches, nanoseconds;
+};
+
+struct CudaDeviceHandle;
+
+/// Functions return a CudaStatus and leave what CUDA said for explain(). A handle is used by one thread at a time.
+struct CudaPlugin {
+  int version;
+  const char* toolkit;  // "CUDA 13.0 for sm_75 sm_80"
+  /// How many devices there are; `driver` is the version of CUDA that the driver knows (13000), 0 without one.
+  CudaStatus (*count)(int* devices, int* driver);
+  CudaStatus (*describe)(int device, CudaFacts* facts);
+  CudaStatus (*open)(int device, CudaDeviceHandle** handle);
+  void (*close)(CudaDeviceHandle* handle);
+  CudaStatus (*allocate)(CudaDeviceHandle* handle, std::uint64_t bytes, std::uint64_t* address);
+  CudaStatus (*release)(CudaDeviceHandle* handle, std::uint64_t address);
+  /// In the order of kernels; the host's bytes may be changed when it returns.
+  CudaStatus (*to_device)(CudaDeviceHandle* handle, std::uint64_t to, const void* from, std::uint64_t bytes);
+  /// A copy beside the kernels. Kernels launched after join() come after it; wait() waits for it.
+  CudaStatus (*begin_to_device)(CudaDeviceHandle* handle, std::uint64_t to, const void* from, std::uint64_t bytes,
+                                std::uint64_t* ticket);
+  CudaStatus (*join)(CudaDeviceHandle* handle, std::uint64_t ticket);
+  CudaStatus (*wait)(CudaDeviceHandle* handle, std::uint64_t ticket);
+  /// Waits for the kernels before it.
+  CudaStatus (*to_host)(CudaDeviceHandle* handle, void* to, std::uint64_t from, std::uint64_t bytes);
+  CudaStatus (*copy)(CudaDeviceHandle* handle, std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
+  CudaStatus (*fill)(CudaDeviceHandle* handle, std::uint64_t to, int byte, std::uint64_t bytes);
+  CudaStatus (*launch)(CudaDeviceHandle* handle, const CudaLaunch* launch);
+  CudaStatus (*synchronize)(CudaDeviceHandle* handle);
+  /// From now on (or no longer) every kernel is timed with two events; switching it on forgets earlier times.
+  CudaStatus (*time_kernels)(CudaDeviceHandle* handle, int on);
+  /// Waits; the times since timing was switched on, at most `capacity` of them. Names live as long as the plugin.
+  CudaStatus (*kernel_times)(CudaDeviceHandle* handle, CudaKernelTime* times, int capacity, int* count);
+  /// Opens cuBLAS; the first product does it too.
+  CudaStatus (*open_library)(CudaDeviceHandle* handle);
+  CudaStatus (*gemm)(CudaDeviceHandle* handle, const CudaGemm* product);
+  /// A named range in the timeline of a profiler (NVTX), until the next null.
+  void (*range)(const char* name);
+  /// What the last failure of this thread was, in words.
+  void (*explain)(char* text, std::size_t capacity);
+};
+
+}  // namespace lockstep
