@@ -1,0 +1,87 @@
+"""--backend cuda: what the program says where a part of CUDA is missing, and that it trains on the emulator.
+
+cuda_test.py PROGRAM EMULATED_PLUGIN OTHER_LIBRARY [PLUGIN]: the plugin for the emulator, a library that is no plugin,
+and the plugin that nvcc made, where there is one.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import program
+from program import MOONS, ProgramTest, main
+
+EMULATED, OTHER = sys.argv.pop(1), sys.argv.pop(1)
+REAL = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else ""
+
+
+def has_gpu():
+    return shutil.which("nvidia-smi") is not None or pathlib.Path("/proc/driver/nvidia/version").exists()
+
+
+class Missing(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.toml", MOONS)
+
+    def refuse_cuda(self, message, plugin=None, emulator=""):
+        env = {"LOCKSTEP_CUDA_EMULATOR": emulator} | ({"LOCKSTEP_CUDA_PLUGIN": str(plugin)} if plugin else {})
+        result = self.refuse(2, message, "train", "a.toml", "--backend", "cuda", "--quiet", env=env)
+        self.assertEqual(len(result.err.splitlines()), 1, result)
+        return result
+
+    def test_no_plugin(self):
+        # Alone in a folder, the program finds nothing beside it.
+        lonely = self.folder / "bin" / "lockstep"
+        lonely.parent.mkdir()
+        shutil.copy2(program.PROGRAM, lonely)
+        environment = {k: v for k, v in os.environ.items() if k != "LOCKSTEP_CUDA_PLUGIN"}
+        done = subprocess.run([lonely, "train", "a.toml", "--backend", "cuda"], cwd=self.folder, env=environment,
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("liblockstep_cuda.so is not beside the program", done.stderr)
+        self.assertIn("nvcc", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+
+    def test_plugin_that_does_not_load(self):
+        self.refuse_cuda("the plugin does not load", self.folder / "absent.so")
+        self.refuse_cuda("the plugin does not load", self.write("text.so", "no library"))
+
+    def test_plugin_of_another_version(self):
+        self.refuse_cuda("was made for another version of Lockstep", OTHER)
+
+    def test_no_driver(self):
+        self.refuse_cuda("no NVIDIA driver on this machine", EMULATED, "driver=none")
+
+    def test_no_gpu(self):
+        self.refuse_cuda("the NVIDIA driver finds no GPU", EMULATED, "devices=0")
+
+    def test_no_driver_for_the_plugin_of_nvcc(self):
+        if not REAL:
+            self.skipTest("no nvcc, so no plugin made by it")
+        if has_gpu():
+            self.skipTest("this machine has an NVIDIA driver")
+        self.refuse_cuda("no NVIDIA driver on this machine", REAL)
+
+
+class Training(ProgramTest):
+    def hash_of(self, backend, out):
+        self.write("a.toml", MOONS)
+        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": "random"}
+        self.succeed("train", "a.toml", "--backend", backend, "--out", out, "--quiet", "--json", env=env)
+        return (self.folder / out / "model.safetensors").read_bytes()
+
+    def test_model_of_the_emulator_is_that_of_the_cpu(self):
+        expected = self.hash_of("naive", "naive")
+        for backend in ("cuda", "cuda-naive"):
+            self.assertEqual(self.hash_of(backend, backend), expected, backend)
+
+    def test_out_of_device_memory(self):
+        self.write("a.toml", MOONS.replace("2-3-1", "2-3000-3000-1"))
+        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": "memory=16"}
+        self.refuse(5, "use a smaller batch or network", "train", "a.toml", "--backend", "cuda", "--quiet", env=env)
+
+
+if __name__ == "__main__":
+    main()
