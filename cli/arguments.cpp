@@ -13,6 +13,7 @@
 #include "cli/inspect.hpp"
 #include "cli/launch.hpp"
 #include "cli/predict.hpp"
+#include "cli/report.hpp"
 #include "cli/reproduce/reproduce.hpp"
 #include "cli/train.hpp"
 #include "lockstep/config/suggest.hpp"
@@ -37,6 +38,7 @@ constexpr const char* kExamples = R"(Examples:
   lockstep export runs/small/model.safetensors small.onnx
   lockstep bench lenet5
   lockstep reproduce cuda-quadrants --quick
+  lockstep report runs/small
   mpirun -n 4 lockstep train examples/lenet5-fashion.toml --threads 1
   lockstep launch -n 4 train examples/lenet5-fashion.toml --threads 1 --out runs/four
 
@@ -56,6 +58,7 @@ struct Values {
   BenchArguments bench{};
   LaunchArguments launch{};
   ReproduceArguments reproduce{};
+  ReportArguments report{};
 };
 
 Backend backend_of(const std::string& name) {
@@ -120,7 +123,7 @@ void add_train(CLI::App& app, Values& values) {
 
 The run directory holds config.toml (everything resolved: training it again gives the same weights),
 metrics.jsonl, timings.jsonl, the two last checkpoints (checkpoint.every_minutes, checkpoint.every_steps) and
-model.safetensors; with --profile also profile.json and trace.json.)");
+model.safetensors, machine.json and report.html; with --profile also profile.json and trace.json.)");
   TrainArguments& train = values.train;
   command->add_option("config", train.config, "The configuration")->option_text("CONFIG.toml")->required();
   add_set(command, train.set);
@@ -271,6 +274,22 @@ The run directory holds config.toml (the set-up), results.jsonl (every measureme
   command->add_flag("--overwrite", reproduce.overwrite, "Replace an earlier run in --out");
 }
 
+void add_report(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "report",
+                                  "Make the report of a run or of measurements again, without measuring", R"(Examples:
+  lockstep report runs/moons-1                  report.html in the run directory
+  lockstep report runs/ladder --csv --extra-p   every table as .csv, scaling tables as Extra-P's JSON lines
+  lockstep report results.jsonl --out page)");
+  ReportArguments& report = values.report;
+  command->add_option("path", report.path, "A run directory, a folder with results.jsonl, or such a file")
+      ->option_text("DIR|FILE")
+      ->required();
+  command->add_option("-o,--out", report.out, "Where the files go; default: beside what they are made from")
+      ->option_text("DIR");
+  command->add_flag("--csv", report.csv, "Write every table as .csv too");
+  command->add_flag("--extra-p", report.extra_p, "Write tables of scaling as JSON lines for Extra-P too");
+}
+
 /// The first argument is the command unless it is an option.
 void check_command(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> names;
@@ -320,6 +339,8 @@ Request dispatch(const CLI::App& app, const std::shared_ptr<Values>& values) {
   } else if (command == "launch") {
     values->launch.command = app.get_subcommands().front()->remaining();
     request.run = [values](Console& console) { run_launch(values->launch, console); };
+  } else if (command == "report") {
+    request.run = [values](Console& console) { run_report(values->report, console); };
   } else if (command == "bench") {
     request.run = [values](Console& console) { run_bench(values->bench, console); };
   } else if (command == "reproduce") {
@@ -346,6 +367,7 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_bench(app, *values);
   add_reproduce(app, *values);
   add_launch(app, *values);
+  add_report(app, *values);
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {
     return app.get_subcommands().empty() ? app : *app.get_subcommands().front();

@@ -1,4 +1,4 @@
-// lockstep: train | eval | predict | inspect | export | bench | launch. Results on stdout, everything else on stderr;
+// lockstep: train | eval | predict | inspect | export | bench | launch | report. Results on stdout, everything else on stderr;
 // every failure is one line and an exit code of lockstep/core/error.hpp.
 
 #include <exception>

@@ -1,6 +1,6 @@
 #pragma once
 // The folder that a run writes: config.toml, metrics.jsonl, timings.jsonl, checkpoint-<step>.safetensors,
-// model.safetensors, and with --profile also profile.json and trace.json.
+// model.safetensors, machine.json, report.html, and with --profile also profile.json and trace.json.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +18,7 @@ inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kProfileFile = "profile.json";
 inline constexpr const char* kTraceFile = "trace.json";
 inline constexpr const char* kResultsFile = "results.jsonl";  // of measurements
+inline constexpr const char* kMachineFile = "machine.json";
 inline constexpr const char* kReportFile = "report.html";
 
 struct RunDirectoryOptions {

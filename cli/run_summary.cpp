@@ -18,6 +18,7 @@ std::string backend_name(const RunConfig& config) {
 
 std::vector<std::string> RunSummary::files() const {
   std::vector<std::string> names = {kModelFile, kMetricsFile, kTimingsFile, kConfigFile};
+  if (std::filesystem::exists(directory.file(kReportFile))) names.insert(names.begin(), kReportFile);
   if (!checkpoint.empty()) names.push_back(checkpoint);
   if (profile != nullptr) names.insert(names.end(), {kProfileFile, kTraceFile});
   return names;

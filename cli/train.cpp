@@ -17,6 +17,7 @@
 #include "cli/rank_times.hpp"
 #include "cli/resume.hpp"
 #include "cli/run_directory.hpp"
+#include "cli/run_report.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/scores.hpp"
 #include "lockstep/lab/text_table.hpp"
@@ -246,6 +247,7 @@ class TrainRun {
       ranks_.note_phase("saving");
       checkpoints.save(*trainer_);
       save_model(summary.directory.file(kModelFile), *network_, info_);
+      write_run_report(summary.directory.path(), console_);
       const std::string folder = summary.directory.path().string();
       throw Error(ExitCode::preempted,
                   fmt::format("stopped by a signal at epoch {}, step {} of {}, and saved; to go on: lockstep train {} "
@@ -298,6 +300,7 @@ class TrainRun {
       lines.metrics.append(
           Json{{"test", scores_json(*summary.test)}, {"weight_hash", weight_hash(network_->values())}}.dump());
     }
+    write_run_report(summary.directory.path(), console_);
     console_.print(console_.json() ? summary.json() : summary.text());
   }
 

@@ -9,7 +9,8 @@ import unittest
 
 from program import MOONS, PICTURES, PROGRAM, ProgramTest, main, sanitized
 
-RUN_FILES = {"config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors", "checkpoint-9.safetensors"}
+RUN_FILES = {"config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors", "checkpoint-9.safetensors",
+             "machine.json", "report.html"}
 LONG = MOONS.replace("epochs = 3", "epochs = 1000000")
 
 

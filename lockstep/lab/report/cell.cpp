@@ -46,7 +46,7 @@ std::string without_zeros(std::string text) {
 
 std::string seconds_text(double value) {
   const double size = std::abs(value);
-  if (size >= 59.95) return value < 0 ? "-" + duration(size) : duration(size);
+  if (size >= 59.95) return (value < 0 ? "-" : "") + duration(std::max(size, 60.0));
   if (size == 0) return "0 s";
   struct Unit {
     double size;

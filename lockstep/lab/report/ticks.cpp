@@ -47,8 +47,9 @@ int decimals_for(std::span<const double> ticks) {
 }
 
 void widen_linear(AxisMap& map, const Axis& axis, int most_ticks) {
-  if (map.high <= map.low) {  // one value: some room around it
-    const double room = map.low == 0 ? 1 : std::abs(map.low) / 2;
+  constexpr double kSmallest = 1e-280;   // steps of less could not be told apart
+  if (map.high - map.low < kSmallest) {  // one value: some room around it
+    const double room = std::abs(map.low) < kSmallest ? 1 : std::abs(map.low) / 2;
     if (!axis.high) map.high = map.low + room;
     if (!axis.low) map.low -= room;
     if (map.high <= map.low) map.high = map.low + room;

@@ -1,0 +1,106 @@
+#include "cli/run_report.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/run_directory.hpp"
+#include "cli/run_report_pages.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/core/version.hpp"
+#include "lockstep/lab/report/results_page.hpp"
+#include "lockstep/lab/report/write.hpp"
+#include "lockstep/train/model_file.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kMostBytes = 256 << 20;  // of a file that is shown
+
+std::string read_text(const fs::path& path) {
+  const std::vector<std::byte> bytes = read_file(path, kMostBytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// The objects of a file of JSON lines.
+std::vector<Json> read_lines(const fs::path& path) {
+  std::vector<Json> out;
+  const std::string text = read_text(path);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
+                            text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    if (!line.is_object())
+      throw Error(ExitCode::data, fmt::format("{}:{}: no JSON object; the file is damaged, or of another program",
+                                              path.string(), out.size() + 1));
+    out.push_back(std::move(line));
+    at = end + 1;
+  }
+  return out;
+}
+
+void add_machine(report::Section& section, const fs::path& directory) {
+  const fs::path path = directory / kMachineFile;
+  if (!fs::exists(path)) {
+    section.add(report::Paragraph{"The machine was not recorded."});
+    return;
+  }
+  std::string text = read_text(path);
+  while (text.ends_with('\n')) text.pop_back();
+  section.add(report::machine_facts(result_from_json(text, path.string()).origin));
+}
+
+}  // namespace
+
+report::Document run_document(const fs::path& directory) {
+  RunHistory history;
+  history.name = fs::absolute(directory).lexically_normal().filename().string();
+  if (history.name.empty()) history.name = directory.string();  // it ended with a slash
+  try {
+    for (const Json& line : read_lines(directory / kMetricsFile)) add_metrics(history, line);
+    if (fs::exists(directory / kTimingsFile))
+      for (const Json& line : read_lines(directory / kTimingsFile)) add_timings(history, line);
+  } catch (const Json::exception& error) {
+    throw Error(ExitCode::data,
+                fmt::format("{}: the metrics or timings are not those of a run: {}", directory.string(), error.what()));
+  }
+  std::optional<Model> model;
+  if (fs::exists(directory / kModelFile)) model.emplace(load_model((directory / kModelFile).string()));
+  report::Document document = history_document(history, model ? &*model : nullptr);
+  report::Section& repeat = document.section("To repeat it");
+  repeat.add(
+      report::Paragraph{"The configuration with every value that was chosen for it. Training it again gives the "
+                        "same weights, on any number of threads and ranks."});
+  repeat.add(
+      report::Code{.text = fmt::format("lockstep train {0}/{1}\nlockstep report {0}", directory.string(), kConfigFile),
+                   .title = "Commands"});
+  if (fs::exists(directory / kConfigFile))
+    repeat.add(report::Code{.text = read_text(directory / kConfigFile), .title = kConfigFile});
+  add_machine(document.section("Machine"), directory);
+  document.footer = fmt::format("Made by Lockstep {} from the files of the run.", version());
+  return document;
+}
+
+void write_run_report(const fs::path& directory, Console& console) noexcept {
+  try {
+    Result machine{.kind = "machine", .name = "training"};
+    machine.origin.machine = describe_machine();
+    machine.origin.versions["lockstep"] = std::string(version());
+    write_file_atomically(directory / kMachineFile, to_json_line(machine) + '\n');
+    report::write_report(run_document(directory), directory, {.json = false});
+  } catch (const std::exception& error) {
+    try {
+      console.note(fmt::format("warning: the report was not written: {}", one_line(error.what())));
+    } catch (...) {
+      // Not even that can be said; the training is done and saved.
+    }
+  }
+}
+
+}  // namespace lockstep::cli
