@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/reproduce/reproduce.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 
 namespace lockstep::cli {
@@ -9,6 +10,7 @@ namespace lockstep::cli {
 std::span<const ReportKind> report_kinds() {
   // Kinds that lead a file stand before those that accompany others (fit, roofline, section, curve, verdict, check).
   static constexpr ReportKind kKinds[] = {
+      {"experiment", experiment_document},
       {"measurement", report::results_document},
   };
   return kKinds;

@@ -12,6 +12,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/lab/report/data_files.hpp"
+#include "lockstep/lab/report/results_page.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/lab/text_table.hpp"
@@ -144,6 +145,13 @@ const Experiment& experiment_of(const std::string& folder) {
 }
 
 }  // namespace
+
+report::Document experiment_document(std::span<const Result> results) {
+  const Findings findings(std::vector<Result>(results.begin(), results.end()));
+  const Result* const run = findings.find(kRun);
+  return run == nullptr ? report::results_document(results)
+                        : document_of(experiment_named(run->word("experiment")), findings);
+}
 
 void run_reproduce(const ReproduceArguments& arguments, Console& console) {
   if (arguments.rank_runs > 0) return run_conv_rank(arguments.rank_runs, console);

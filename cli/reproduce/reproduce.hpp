@@ -1,9 +1,12 @@
 #pragma once
 // lockstep reproduce [NAME]: a published experiment, end to end, its table and figures beside ours.
 
+#include <span>
 #include <string>
 
 #include "cli/console.hpp"
+#include "lockstep/lab/report/document.hpp"
+#include "lockstep/lab/results.hpp"
 
 namespace lockstep::cli {
 
@@ -17,5 +20,8 @@ struct ReproduceArguments {
 };
 
 void run_reproduce(const ReproduceArguments& arguments, Console& console);
+
+/// The report of an experiment, from its results (lockstep report).
+report::Document experiment_document(std::span<const Result> results);
 
 }  // namespace lockstep::cli
