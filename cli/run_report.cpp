@@ -53,7 +53,9 @@ void add_machine(report::Section& section, const fs::path& directory) {
   }
   std::string text = read_text(path);
   while (text.ends_with('\n')) text.pop_back();
-  section.add(report::machine_facts(result_from_json(text, path.string()).origin));
+  report::Facts facts = report::machine_facts(result_from_json(text, path.string()).origin);
+  facts.title.clear();  // the section says it
+  section.add(std::move(facts));
 }
 
 }  // namespace

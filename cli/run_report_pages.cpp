@@ -223,7 +223,7 @@ Table phase_table(const RunHistory& history) {
   add("total", total);
   table.rows.back().mark = Mark::muted;
   table.notes.push_back(history.rank_phases.empty()
-                            ? fmt::format("Of one thread, the first. The named phases are {:.1f} % of the time.",
+                            ? fmt::format("Means over threads. The named phases are {:.1f} % of the time.",
                                           total > 0 ? 100 * named / total : 0)
                             : "Of rank 0; the chart has all of them.");
   return table;

@@ -12,6 +12,7 @@
 #include "lockstep/lab/report/html_table.hpp"
 #include "lockstep/lab/report/marks.hpp"
 #include "lockstep/lab/report/page_style.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::report {
 
@@ -67,7 +68,9 @@ class Page {
     out_ += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
     out_ += "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n";
     out_ += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n", title, page_style());
-    out_ += fmt::format("<header>\n<p class=\"house\">Lockstep</p>\n<h1>{}</h1>\n", title);
+    constexpr std::int64_t kShort = 48;  // characters of a title in large type
+    out_ += fmt::format("<header>\n<p class=\"house\">Lockstep</p>\n<h1{}>{}</h1>\n",
+                        display_width(document_.title) > kShort ? " class=\"long\"" : "", title);
     if (!document_.subtitle.empty())
       out_ += fmt::format("<p class=\"subtitle\">{}</p>\n", running_html(document_.subtitle));
     out_ += "</header>\n";

@@ -17,6 +17,7 @@ html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0 auto;max-width:900px;padding:40px 20px 64px;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","DejaVu Sans",sans-serif;overflow-wrap:break-word}
 h1,h2,h3{line-height:1.2;letter-spacing:-.012em;text-wrap:balance}
 h1{font-size:2.1rem;margin:.1em 0 .2em;font-weight:650}
+h1.long{font-size:1.55rem}
 h2{font-size:1.35rem;margin:0 0 .7em;font-weight:620}
 h3{font-size:1rem;margin:1.6em 0 .5em;font-weight:600}
 p,ul,ol,dl,pre{margin:0 0 1em}
@@ -43,13 +44,14 @@ pre{background:var(--panel);border:1px solid var(--line);border-radius:8px;paddi
 .table{margin:0 0 28px}
 .scroll{overflow-x:auto;max-width:100%}
 .scroll:focus-visible,pre:focus-visible{outline:2px solid var(--link);outline-offset:2px}
-table{border-collapse:collapse;width:100%;font-size:.875rem;line-height:1.4;font-variant-numeric:tabular-nums lining-nums}
+table{border-collapse:collapse;min-width:52%;font-size:.875rem;line-height:1.4;font-variant-numeric:tabular-nums lining-nums}
 .caption{font-weight:600;font-size:.95rem;margin:0 0 8px;max-width:none}
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 th,td{padding:7px 10px;border-bottom:1px solid var(--line);vertical-align:baseline;text-align:left}
 th:first-child,td:first-child{padding-left:2px}
 thead th{font-weight:600;color:var(--soft);border-bottom:1px solid var(--soft);vertical-align:bottom}
-tbody th{font-weight:500;min-width:7.5em}
+tbody th{font-weight:500}
+tbody th.l{min-width:7.5em}
 .short tbody th{white-space:nowrap}
 .r{text-align:right}.c{text-align:center}
 td.r .v,.i,.mark,.tag{white-space:nowrap}
@@ -63,7 +65,7 @@ td.r .v,.i,.mark,.tag{white-space:nowrap}
 tr.differs .tag{color:var(--bad);border-color:var(--bad)}tr.same .tag,tr.best .tag{color:var(--good);border-color:var(--good)}tr.warning .tag{color:var(--warn);border-color:var(--warn)}
 tr.best>*{background:var(--good-bg)}tr.warning>*{background:var(--warn-bg)}tr.differs>*{background:var(--bad-bg)}
 tr.muted>*{color:var(--soft)}tr.published>*{font-style:italic}
-.note{font-size:.82rem;color:var(--soft);margin:8px 0 0}
+.note{font-size:.82rem;color:var(--soft);margin:8px 0 0;max-width:86ch}
 dl{display:grid;gap:0}
 dl div{display:grid;grid-template-columns:minmax(8em,14em) 1fr;gap:4px 16px;padding:6px 0;border-bottom:1px solid var(--faint);font-size:.9rem}
 dt{color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums;min-width:0;overflow-wrap:anywhere}
@@ -110,9 +112,12 @@ footer{border-top:1px solid var(--line);margin-top:48px;padding-top:16px;font-si
 @media screen and (max-width:760px){
 body{padding:24px 16px 48px}
 h1{font-size:1.65rem}
+h1.long{font-size:1.3rem}
 .wide{display:none}.narrow{display:block}
 .panels{grid-template-columns:minmax(0,1fr)}
-.number{font-size:2.1rem}
+.headline{grid-template-columns:repeat(auto-fit,minmax(9.4rem,1fr));gap:18px 16px}
+.number{font-size:1.8rem}
+table{min-width:100%}
 dl div,.checklist li{grid-template-columns:minmax(0,1fr);gap:0}
 thead th:first-child,tbody th{position:sticky;left:0;background:var(--bg);max-width:44vw}
 .short tbody th{white-space:normal}

@@ -45,6 +45,9 @@ TEST(ReportTicks, Texts) {
   EXPECT_EQ(tick_texts({}, Doubles{0, 0.5, 1}), (Strings{"0.0", "0.5", "1.0"}));
   EXPECT_EQ(tick_texts({.scale = Scale::log}, Doubles{1e-5, 0.1, 1, 1e6}), (Strings{"10⁻⁵", "0.1", "1", "10⁶"}));
   EXPECT_EQ(tick_texts({.format = percent(0)}, Doubles{0.5, 1}), (Strings{"50 %", "100 %"}));
+  EXPECT_EQ(tick_texts({.format = ratio()}, Doubles{0.5, 1, 20}), (Strings{"0.5×", "1×", "20×"}));
+  EXPECT_EQ(tick_texts({.format = seconds()}, Doubles{0, 0.0015, 10}), (Strings{"0 s", "1.5 ms", "10 s"}));
+  EXPECT_EQ(tick_texts({.format = scientific(1)}, Doubles{2e-9}), (Strings{"2.0e-09"}));
   EXPECT_EQ(axis_title({.title = "Time", .unit = "s"}), "Time (s)");
 }
 
