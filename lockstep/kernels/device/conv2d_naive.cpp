@@ -1,16 +1,8 @@
-#include "lockstep/kernels/device/launch.hpp"
+#include "lockstep/kernels/device/conv2d_arguments.hpp"
 
 namespace lockstep::device {
 
 namespace {
-
-template <class T, class... Rest>
-void start_conv(KernelContext& context, const char* kernel, const Shape& shape, const Conv2dGeometry& g,
-                const Rest&... rest) {
-  start<T>(context, kernel, shape, g.in_channels, g.in_height, g.in_width, g.out_channels, g.out_height(),
-           g.out_width(), g.kernel_h, g.kernel_w, g.stride_h, g.stride_w, g.pad_h, g.pad_w, g.dilation_h, g.dilation_w,
-           g.groups, rest...);
-}
 
 template <class T>
 void conv2d_forward(const Conv2dForward<T>& a, KernelContext& context) {

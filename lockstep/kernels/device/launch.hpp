@@ -56,6 +56,22 @@ inline Shape over_vector(const Device& device, Style style, std::int64_t count) 
   return {.groups = {divide_up(count, kGroup), 1, 1}, .group_size = {kGroup, 1, 1}};
 }
 
+/// How text/tile.h cuts rows: sixes, a four, ones.
+inline std::int64_t tiles_of(std::int64_t rows) {
+  const std::int64_t rest = rows % 6;
+  return rows / 6 + (rest >= 4 ? rest - 3 : rest);
+}
+
+/// Tiles of two vectors of samples, walked by one work-item per row of tiles on a processor, shared by many elsewhere.
+template <class T>
+Shape over_tiles(const Device& device, std::int64_t samples, std::int64_t tiles, std::int64_t images = 1) {
+  const DeviceInfo& info = device.info();
+  const std::int64_t columns = divide_up(samples, 2 * info.lanes<T>());
+  if (info.is_cpu) return {.groups = {columns, tiles, images}, .vectors = true};
+  constexpr std::int64_t kItems = 32;
+  return {.groups = {divide_up(columns, kItems), tiles, images}, .group_size = {kItems, 1, 1}};
+}
+
 // One function per family of operations fills its slots of a table; parts.cpp instantiates them.
 template <class T, Style kStyle>
 void add_elementwise(KernelTable<T>& table);
@@ -67,6 +83,11 @@ template <class T, Style kStyle>
 void add_pooling(KernelTable<T>& table);
 template <class T, Style kStyle>
 void add_batch_norm(KernelTable<T>& table);
+/// Over what the naive ones left.
+template <class T>
+void add_tuned_linear(KernelTable<T>& table);
+template <class T>
+void add_tuned_conv2d(KernelTable<T>& table);
 template <class T>
 void add_naive_linear(KernelTable<T>& table);
 template <class T>

@@ -24,7 +24,10 @@ KernelTable<T> common_table(std::string_view name) {
 
 template <class T>
 KernelTable<T> make_device_table(std::string_view name) {
-  return common_table<T, device::Style::tuned>(name);
+  KernelTable<T> table = common_table<T, device::Style::tuned>(name);
+  device::add_tuned_linear(table);
+  device::add_tuned_conv2d(table);
+  return table;
 }
 
 template <class T>

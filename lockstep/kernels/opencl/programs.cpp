@@ -25,6 +25,7 @@ std::string program_of(std::string_view kernel) {
 #define LOCKSTEP_KERNEL_IS(program, name) \
   if (kernel == #name) return #program;
   LOCKSTEP_DEVICE_KERNELS(LOCKSTEP_KERNEL_IS)
+  LOCKSTEP_VECTOR_KERNELS(LOCKSTEP_KERNEL_IS)
 #undef LOCKSTEP_KERNEL_IS
   throw Error(ExitCode::bug, fmt::format("no kernel is called {}", kernel));
 }

@@ -1,5 +1,7 @@
 #pragma once
-// Every kernel of the text and the program, a file of this folder, that holds it: X(program, kernel).
+// Every kernel of the text and the program, a file of this folder, that holds it: X(program, kernel). Programs are
+// compiled behind prelude.h, math.h, common.h and tile.h, in this order. LOCKSTEP_VECTOR_KERNELS exist only where a
+// work-item holds a vector of samples (LANES > 1): not on GPUs.
 
 // clang-format off
 #define LOCKSTEP_DEVICE_KERNELS(X)          \
@@ -11,9 +13,14 @@
   X(batch_norm, batch_norm_backward)        \
   X(batch_norm, batch_norm_tree)            \
   X(batch_norm, batch_norm_inference)       \
+  X(conv2d, conv2d_forward)                 \
+  X(conv2d, conv2d_backward_data)           \
   X(conv2d_naive, conv2d_forward_naive)     \
   X(conv2d_naive, conv2d_backward_data_naive) \
   X(conv2d_naive, conv2d_backward_weights_naive) \
+  X(linear, linear_rows)                    \
+  X(linear, linear_transpose)               \
+  X(linear, linear_weights)                 \
   X(linear_naive, linear_forward_naive)     \
   X(linear_naive, linear_backward_data_naive) \
   X(linear_naive, linear_backward_weights_naive) \
@@ -32,4 +39,8 @@
   X(pool2d, max_pool2d_backward)            \
   X(pool2d, avg_pool2d_forward)             \
   X(pool2d, avg_pool2d_backward)
+
+#define LOCKSTEP_VECTOR_KERNELS(X)          \
+  X(conv2d_weights, conv2d_weights)         \
+  X(conv2d_weights, conv2d_bias)
 // clang-format on

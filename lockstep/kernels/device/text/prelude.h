@@ -4,6 +4,7 @@
 //   KERNEL name(IN(REAL, x), OUT(REAL, y), I64 count)   a kernel; IN and OUT are device addresses, which may be null
 //   USE_IN(REAL, x); USE_OUT(REAL, y);                  its first lines: x and y become pointers
 //   REAL, LANE, LANES                                   a number; a vector of LANES samples; 1 on GPUs, 8 or 16 on CPUs
+//   USE_AT(x)                                           what USE_IN adds to x_base (0 on CUDA)
 //   BITS, AS_BITS, AS_LANE                              the vector of unsigned integers of the same size
 //
 // The build defines REAL_IS_DOUBLE (0 or 1) and LANES, on CUDA also REAL and the words below (kernels/cuda).
@@ -21,6 +22,7 @@
 #define OUT(T, name) __global T *name##_base, long name##_at
 #define USE_IN(T, name) __global const T *const name = name##_base + name##_at
 #define USE_OUT(T, name) __global T *const name = name##_base + name##_at
+#define USE_AT(name) name##_at
 #define GROUP(d) ((I64)get_group_id(d))
 #define ITEM(d) ((int)get_local_id(d))
 #define GLOBAL_ITEM(d) ((I64)get_global_id(d))

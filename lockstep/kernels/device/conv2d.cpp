@@ -1,0 +1,58 @@
+// Convolution in tiles of registers.
+#include "lockstep/kernels/device/conv2d_arguments.hpp"
+
+namespace lockstep::device {
+
+namespace {
+
+template <class T>
+void conv2d_forward(const Conv2dForward<T>& a, KernelContext& context) {
+  const Conv2dGeometry& g = a.geometry;
+  const std::int64_t tiles = tiles_of(g.out_per_group());
+  start_conv<T>(context, "conv2d_forward", over_tiles<T>(context.device(), a.y.cols, tiles * g.groups, g.out_height()),
+                g, a.x.data, a.x.stride, a.w, a.b, a.y.data, a.y.stride, tiles, a.y.cols);
+}
+
+template <class T>
+void conv2d_backward_data(const Conv2dBackwardData<T>& a, KernelContext& context) {
+  const Conv2dGeometry& g = a.geometry;
+  const std::int64_t tiles = tiles_of(g.in_per_group());
+  start_conv<T>(context, "conv2d_backward_data",
+                over_tiles<T>(context.device(), a.dx.cols, tiles * g.groups, g.in_height), g, a.w, a.dy.data,
+                a.dy.stride, a.dx.data, a.dx.stride, tiles, a.dx.cols);
+}
+
+template <class T>
+void conv2d_backward_weights(const Conv2dBackwardWeights<T>& a, KernelContext& context) {
+  Device& device = context.device();
+  const Conv2dGeometry& g = a.geometry;
+  const std::int64_t* const bounds = device.constant(a.slots.bounds);
+  const std::int64_t taps = g.in_per_group() * g.kernel_h * g.kernel_w;
+  if (device.info().lanes<T>() == 1) {
+    start_conv<T>(context, "conv2d_backward_weights_naive",
+                  over_vector(device, Style::naive, g.out_channels * (taps + 1)), g, a.x.data, a.x.stride, a.dy.data,
+                  a.dy.stride, bounds, a.slots.count(), a.dw, a.db);
+    return;
+  }
+  const std::int64_t tiles = divide_up(g.out_per_group(), device.info().lanes<T>() == 16 ? 4 : 2);
+  const Shape shape{.groups = {divide_up(taps, 4), tiles * g.groups, 1}, .vectors = true};
+  start_conv<T>(context, "conv2d_weights", shape, g, a.x.data, a.x.stride, a.dy.data, a.dy.stride, bounds,
+                a.slots.count(), a.dw, tiles);
+  if (a.db == nullptr) return;
+  start<T>(context, "conv2d_bias", Shape{.groups = {g.out_channels, 1, 1}, .vectors = true}, g.out_channels,
+           g.out_height() * g.out_width(), a.dy.data, a.dy.stride, bounds, a.slots.count(), a.db);
+}
+
+}  // namespace
+
+template <class T>
+void add_tuned_conv2d(KernelTable<T>& table) {
+  table.conv2d_forward = {table.backend, &conv2d_forward<T>};
+  table.conv2d_backward_data = {table.backend, &conv2d_backward_data<T>};
+  table.conv2d_backward_weights = {table.backend, &conv2d_backward_weights<T>};
+}
+
+template void add_tuned_conv2d(KernelTable<float>&);
+template void add_tuned_conv2d(KernelTable<double>&);
+
+}  // namespace lockstep::device
