@@ -22,6 +22,7 @@
 #define OUT(T, name) T* name##_base
 #define USE_IN(T, name) const T* const name = name##_base
 #define USE_OUT(T, name) T* const name = name##_base
+#define USE_AT(name) 0
 #define GROUP(d) axis<d>(blockIdx)
 #define ITEM(d) static_cast<int>(axis<d>(threadIdx))
 #define GLOBAL_ITEM(d) (axis<d>(blockIdx) * axis<d>(blockDim) + axis<d>(threadIdx))
