@@ -87,13 +87,16 @@ void add_backend(CLI::App* command, Values& values) {
   command
       ->add_option(
           "--backend", values.backend,
-          fmt::format("Which kernels compute: {}. The result does not depend on it, save that library rounds otherwise",
+          fmt::format("Which kernels compute: {}. opencl and cuda run on a device. The result does not depend on it, "
+                      "save that libraries round otherwise",
                       fmt::join(backend_names(), ", ")))
       ->option_text("NAME");
 }
 
 void add_threads(CLI::App* command, int& threads) {
-  command->add_option("--threads", threads, "How many threads compute; default: OMP_NUM_THREADS, else all cores")
+  command
+      ->add_option("--threads", threads,
+                   "How many threads compute (not on a device); default: OMP_NUM_THREADS, else all cores")
       ->option_text("N")
       ->check(CLI::Range(1, 4096));
 }

@@ -6,11 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/lab/text_table.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/data/views.hpp"
+#include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/lab/peak.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/lab/trace.hpp"
 #include "lockstep/parallel/team.hpp"
 
@@ -117,10 +118,12 @@ std::optional<Baseline> measure_baseline(const Network& network, const TrainOpti
 }
 
 RunProfile::RunProfile(const Network& network, const TrainOptions& options, const DataSplits& data, Console& console)
-    : peak_threads_(std::min(options.threads, available_cpus())),
+    : on_device_(on_device(options.backend)),
+      peak_threads_(std::min(options.threads, available_cpus())),
       precision_(network.precision()),
       isa_(peak_isas().back()),
       span_cost_ns_(span_cost_ns()) {
+  if (on_device_) return;
   const Scalar scalar = precision_ == Precision::float32 ? Scalar::float32 : Scalar::float64;
   peak_flops_ = measure_fma_peak(scalar, peak_threads_);
   if (options.threads == 1) return;
@@ -131,7 +134,7 @@ RunProfile::RunProfile(const Network& network, const TrainOptions& options, cons
 }
 
 ProfileQuestion RunProfile::question() const {
-  const Profile* baseline = baseline_ ? &baseline_->profile : spans_.threads() == 1 ? &spans_ : nullptr;
+  const Profile* baseline = baseline_ ? &baseline_->profile : spans_.threads() == 1 && !on_device_ ? &spans_ : nullptr;
   return {.baseline = baseline, .peak_flops = peak_flops_};
 }
 
@@ -148,7 +151,23 @@ std::string RunProfile::text() const {
   table.row({"section", "", "calls", "time", "share", "GFLOP/s", "of peak", "speed-up"});
   for (const ProfileRow& row : profile_rows(spans_, question())) table.row(cells(row));
   table.row(cells(profile_total(spans_, question())));
-  return table.str() + "\n" + notes();
+  return table.str() + "\n" + device_kernels() + notes();
+}
+
+/// By the device's own clock, the longest first; empty where none was used.
+std::string RunProfile::device_kernels() const {
+  if (spans_.device_kernels.empty()) return "";
+  std::vector<DeviceKernel> kernels = spans_.device_kernels;
+  std::stable_sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  double total = 0;
+  for (const DeviceKernel& kernel : kernels) total += kernel.seconds;
+  TextTable table("lrrrr");
+  table.row({"kernel on the device", "launches", "time", "share", "each"});
+  for (const DeviceKernel& kernel : kernels)
+    table.row({kernel.name, with_commas(kernel.launches), fmt::format("{:.3f} s", kernel.seconds),
+               fmt::format("{:.1f} %", total > 0 ? 100 * kernel.seconds / total : 0),
+               fmt::format("{:.1f} us", 1e6 * kernel.seconds / double(std::max<std::int64_t>(kernel.launches, 1)))});
+  return table.str() + "\n";
 }
 
 std::string RunProfile::notes() const {
@@ -158,14 +177,19 @@ std::string RunProfile::notes() const {
       "about {:.2f} % ({} of {:.0f} ns)\n",
       spans_.threads(), spans_.threads() == 1 ? "" : "s", 100 * explained(),
       spans_.seconds() > 0 ? 100 * recording / spans_.seconds() : 0, with_commas(spans_.spans()), span_cost_ns_);
-  out += fmt::format(
-      "peak      {:.1f} GFLOP/s: {} multiply-adds in registers, {}, {} thread{}, measured before training\n",
-      peak_flops_ * 1e-9, to_string(precision_), isa_, peak_threads_, peak_threads_ == 1 ? "" : "s");
+  if (!on_device_)
+    out += fmt::format(
+        "peak      {:.1f} GFLOP/s: {} multiply-adds in registers, {}, {} thread{}, measured before training\n",
+        peak_flops_ * 1e-9, to_string(precision_), isa_, peak_threads_, peak_threads_ == 1 ? "" : "s");
   if (baseline_)
     out += fmt::format(
         "speed-up  time per sample on 1 thread / here; {} steps of a copy of the network before the run, "
         "{}; total: a step, with waiting\n",
         baseline_->profile.steps, duration(baseline_->seconds));
+  if (!spans_.device_kernels.empty())
+    out +=
+        "device    every span waits for the device, so that layers have times of their own: slower than without "
+        "--profile\n";
   if (spans_.dropped() > 0)
     out += fmt::format("trace     holds the last {} spans, {} earlier ones were dropped; the table counts all\n",
                        with_commas(spans_.spans() - spans_.dropped()), with_commas(spans_.dropped()));
@@ -176,10 +200,11 @@ Json RunProfile::json() const {
   Json json = {{"threads", spans_.threads()},       {"steps", spans_.steps},        {"samples", spans_.samples},
                {"seconds", spans_.seconds()},       {"explained", explained()},     {"spans", spans_.spans()},
                {"dropped_spans", spans_.dropped()}, {"span_cost_ns", span_cost_ns_}};
-  json["peak"] = {{"gflops_per_second", peak_flops_ * 1e-9},
-                  {"precision", to_string(precision_)},
-                  {"isa", isa_},
-                  {"threads", peak_threads_}};
+  if (!on_device_)
+    json["peak"] = {{"gflops_per_second", peak_flops_ * 1e-9},
+                    {"precision", to_string(precision_)},
+                    {"isa", isa_},
+                    {"threads", peak_threads_}};
   if (baseline_)
     json["baseline"] = {{"threads", 1}, {"steps", baseline_->profile.steps}, {"seconds", baseline_->seconds}};
   Json rows = Json::array();
@@ -187,6 +212,9 @@ Json RunProfile::json() const {
   json["sections"] = std::move(rows);
   json["total"] = row_json(profile_total(spans_, question()));
   json["by_thread"] = threads_json(spans_);
+  for (const DeviceKernel& kernel : spans_.device_kernels)
+    json["device_kernels"].push_back(
+        {{"kernel", kernel.name}, {"launches", kernel.launches}, {"seconds", kernel.seconds}});
   return json;
 }
 

@@ -27,7 +27,8 @@ std::optional<Baseline> measure_baseline(const Network& network, const TrainOpti
 
 class RunProfile {
  public:
-  /// Measures the machine's peak, and with more than one thread the baseline. options.threads is the real number.
+  /// Measures the machine's peak, and with more than one thread the baseline: neither for a device. options.threads is
+  /// the real number.
   RunProfile(const Network& network, const TrainOptions& options, const DataSplits& data, Console& console);
 
   /// For FitOptions::profile.
@@ -42,10 +43,12 @@ class RunProfile {
  private:
   ProfileQuestion question() const;
   std::string notes() const;
+  std::string device_kernels() const;
   /// The share of each thread's time that spans explain: the smallest.
   double explained() const;
 
   Profile spans_;
+  bool on_device_ = false;
   double peak_flops_ = 0;
   int peak_threads_ = 1;
   Precision precision_;

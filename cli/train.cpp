@@ -20,13 +20,14 @@
 #include "cli/run_report.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/scores.hpp"
-#include "lockstep/lab/text_table.hpp"
 #include "cli/verbose.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/data/views.hpp"
+#include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/kernels/slots.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/watchdog.hpp"
 
 namespace lockstep::cli {
@@ -171,8 +172,10 @@ class TrainRun {
       bytes.assign(reinterpret_cast<const char*>(file.data()), file.size());
     }
     ranks_.broadcast(bytes, "beginning");
-    console_.note(fmt::format("{} ranks ({}), {} threads each", ranks_.size(), ranks_.transport().describe(),
-                              trainer_->options().threads));
+    const int threads = trainer_->options().threads;
+    console_.note(fmt::format("{} ranks ({}), {}", ranks_.size(), ranks_.transport().describe(),
+                              on_device(config_.train.backend) ? "a device each, in turns where there are fewer"
+                                                               : fmt::format("{} threads each", threads)));
     note_places();
     const TrainOptions& options = config_.train;
     const std::int64_t batch = options.batch > 0 ? options.batch : data_.train->size();

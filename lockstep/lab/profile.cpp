@@ -70,6 +70,7 @@ void Profile::begin(std::vector<SectionName> sections, int threads) {
   sections_ = std::move(sections);
   recorders_.clear();
   steps = samples = validation_samples = 0;
+  device_kernels.clear();
   wall_ns.assign(static_cast<std::size_t>(threads), 0);
   const auto zero = Recorder::Clock::now();
   const auto capacity = static_cast<std::size_t>(max_spans_ / threads);

@@ -17,6 +17,13 @@ namespace lockstep {
 /// Spans that a profile holds one by one, over all threads: what bounds the size of a trace (about 150 bytes each).
 inline constexpr std::int64_t kMaxSpans = 100'000;
 
+/// A device's own clock: what one of its kernels took.
+struct DeviceKernel {
+  std::string name;
+  std::int64_t launches = 0;
+  double seconds = 0;
+};
+
 class Profile {
  public:
   explicit Profile(std::int64_t max_spans = kMaxSpans) : max_spans_(max_spans) {}
@@ -40,6 +47,7 @@ class Profile {
 
   // What the loop counts besides spans; by one thread.
   std::int64_t steps = 0, samples = 0, validation_samples = 0;
+  std::vector<DeviceKernel> device_kernels{};  // where the training ran on a device
   std::vector<std::int64_t> wall_ns{};  // of each thread's loop, by a clock of its own: what the spans must explain
 
  private:

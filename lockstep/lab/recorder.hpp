@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,13 @@ class Recorder {
   /// The thread's time begins, or goes on after a pause that belongs to no span.
   void start() { last_ns_ = now(); }
 
+  /// Called before a span ends: where work goes on after the call that asked for it, as on a device, it waits. Null:
+  /// calls return when their work is done.
+  void settle_first(std::function<void()> settle) { settle_ = std::move(settle); }
+
   /// The time since start() or the last close() was spent in `section`.
   void close(std::int32_t section, double flops = 0, double bytes = 0) {
+    if (settle_) settle_();
     const std::int64_t end = now();
     SectionSum& sum = sums_[static_cast<std::size_t>(section)];
     ++sum.calls;
@@ -96,6 +102,7 @@ class Recorder {
   std::vector<SectionSum> sums_;
   std::vector<Span> ring_;
   std::size_t next_ = 0;
+  std::function<void()> settle_;
 };
 
 }  // namespace lockstep

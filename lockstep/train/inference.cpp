@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/kernels/device/devices.hpp"
 
 namespace lockstep {
 
@@ -81,6 +82,7 @@ PredictOptions checked(PredictOptions options) {
   if (options.threads < 0 || options.threads > 1024)
     throw Error(ExitCode::usage, fmt::format("threads = {} must be from 1 to 1024, or 0 for auto", options.threads));
   if (options.threads == 0) options.threads = default_threads();
+  if (on_device(options.backend)) options.threads = 1;  // that launches
   return options;
 }
 
@@ -94,9 +96,14 @@ Inference<T>::Inference(const Network& network, const PredictOptions& options)
       kernels_(make_table<T>(options.backend)),
       most_samples_(std::clamp<std::int64_t>(
           kMostBytes / (layers_.activation_elements() * static_cast<std::int64_t>(sizeof(T))), 1, kMostSamples)),
+      device_(on_device(options.backend) ? open_device(options.backend) : nullptr),
       team_(options_.threads) {
   if (most_samples_ > kLanes) most_samples_ -= most_samples_ % kLanes;
   for (int i = 0; i < options_.threads; ++i) seats_.push_back(std::make_unique<Seat>());
+  if (device_ == nullptr) return;
+  seats_[0]->context = KernelContext(device_.get());
+  weights_ = AlignedBuffer<T>(std::max<std::int64_t>(network.parameter_count(), 1), *device_);
+  device_->to_device(weights_.data(), network.data<T>(), network.parameter_count() * std::int64_t{sizeof(T)});
 }
 
 /// Memory for so many samples, and where the input may be put.
@@ -105,16 +112,23 @@ Matrix<T> Inference<T>::reserve(Seat& seat, std::int64_t samples) const {
   const std::int64_t inputs = network_.input().elements();
   if (samples > seat.samples) {
     seat.samples = samples;
-    seat.memory = layers_.make_memory(samples, 0);
     seat.input = AlignedBuffer<T>(inputs * padded(samples));
-    if (&seat == seats_[0].get()) layers_.prepare(network_.data<T>(), seat.memory);  // who gets the few samples
+    seat.memory = layers_.make_memory(samples, 0, seat.context.memory());
+    if (device_ != nullptr) {
+      seat.device_input = AlignedBuffer<T>(seat.input.size(), *device_);
+      seat.output = AlignedBuffer<T>(network_.output().elements() * padded(samples));
+    } else if (&seat == seats_[0].get()) {
+      layers_.prepare(network_.data<T>(), seat.memory);  // who gets the few samples
+    }
   }
   return {seat.input.data(), inputs, samples, padded(samples)};
 }
 
 template <class T>
 Pass<T> Inference<T>::pass_of(Seat& seat) const {
-  return {.kernels = kernels_, .context = seat.context, .parameters = network_.data<T>()};
+  return {.kernels = kernels_,
+          .context = seat.context,
+          .parameters = device_ != nullptr ? weights_.data() : network_.data<T>()};
 }
 
 /// The samples [first, last) through the whole network, block by block.
@@ -122,10 +136,29 @@ template <class T>
 void Inference<T>::run_blocks(Seat& seat, const Feed<T>& feed, std::int64_t first, std::int64_t last) {
   for (; first < last; first += most_samples_) {
     const std::int64_t samples = std::min(most_samples_, last - first);
+    if (device_ != nullptr) {
+      run_on_device(seat, feed, first, samples);
+      continue;
+    }
     const ConstMatrix<T> x = feed.load(first, reserve(seat, samples));
     seat.memory.output = feed.output(first);
     feed.store(first, layers_.forward(pass_of(seat), x, seat.memory));
   }
+}
+
+/// Inputs go down, outputs come up.
+template <class T>
+void Inference<T>::run_on_device(Seat& seat, const Feed<T>& feed, std::int64_t first, std::int64_t samples) {
+  const auto bytes = [](ConstMatrix<T> m) {
+    return ((m.rows - 1) * m.stride + m.cols) * static_cast<std::int64_t>(sizeof(T));
+  };
+  ConstMatrix<T> x = feed.load(first, reserve(seat, samples));
+  device_->to_device(seat.device_input.data(), x.data, bytes(x));
+  x.data = seat.device_input.data();
+  ConstMatrix<T> y = layers_.forward(pass_of(seat), x, seat.memory);
+  device_->to_host(seat.output.data(), y.data, bytes(y));
+  y.data = seat.output.data();
+  feed.store(first, y);
 }
 
 /// All members carry the same samples, each its share of the channels.

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lockstep/kernels/device/device.hpp"
 #include "lockstep/nn/sequence.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/predictor.hpp"
@@ -52,6 +53,7 @@ class Inference final : public InferenceEngine {
     std::int64_t samples = 0;  // what the memory is for
     SequenceMemory<T> memory;
     AlignedBuffer<T> input;
+    AlignedBuffer<T> output, device_input;  // where the kernels run on a device: the outputs on the host, x on it
   };
   /// A call as all members see it.
   struct Call {
@@ -64,6 +66,7 @@ class Inference final : public InferenceEngine {
   void run_span(std::span<const S> x, std::span<S> y);
   void run(const Feed<T>& feed, std::int64_t count);
   void run_blocks(Seat& seat, const Feed<T>& feed, std::int64_t first, std::int64_t last);
+  void run_on_device(Seat& seat, const Feed<T>& feed, std::int64_t first, std::int64_t samples);
   void run_together(const Feed<T>& feed, std::int64_t count);
   Matrix<T> reserve(Seat& seat, std::int64_t samples) const;
   Pass<T> pass_of(Seat& seat) const;
@@ -72,7 +75,9 @@ class Inference final : public InferenceEngine {
   PredictOptions options_;
   Sequence<T> layers_;
   KernelTable<T> kernels_;
-  std::int64_t most_samples_;  // that go through the network at one time
+  std::int64_t most_samples_;       // that go through the network at one time
+  std::shared_ptr<Device> device_;  // null: kernels run on the host
+  AlignedBuffer<T> weights_;        // on the device
   Team team_;
   std::vector<std::unique_ptr<Seat>> seats_;
 };

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/train/device_engine.hpp"
 #include "lockstep/train/engine.hpp"
 
 namespace lockstep {
@@ -93,8 +95,12 @@ void check_parallel(const ParallelOptions& p, int ranks) {
 std::unique_ptr<TrainingEngine> make_engine(Network& network, const TrainOptions& options, Ranks& ranks) {
   check_options(options);
   check_parallel(options.parallel, ranks.size());
-  if (network.precision() == Precision::float32) return std::make_unique<Engine<float>>(network, options, ranks);
-  return std::make_unique<Engine<double>>(network, options, ranks);
+  const auto make = [&]<class T>(T) -> std::unique_ptr<TrainingEngine> {
+    if (!on_device(options.backend)) return std::make_unique<Engine<T>>(network, options, ranks);
+    return std::make_unique<DeviceEngine<T>>(network, options, ranks, device_of_rank(options, ranks),
+                                             make_table<T>(options.backend));
+  };
+  return network.precision() == Precision::float32 ? make(float{}) : make(double{});
 }
 
 }  // namespace

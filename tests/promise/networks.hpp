@@ -83,17 +83,21 @@ inline void feed(Sha256& hash, const Scores& scores) {
   feed(hash, std::to_string(std::bit_cast<std::uint64_t>(scores.loss)) + " " + std::to_string(*scores.correct) + "\n");
 }
 
+inline void feed(Sha256& hash, const std::vector<EpochReport>& epochs) {
+  for (const EpochReport& epoch : epochs) {
+    feed(hash, epoch.weight_hash + "\n");
+    feed(hash, epoch.train);
+    feed(hash, *epoch.validation);
+  }
+}
+
 /// Trains for two epochs: weights, losses and counts of correct answers of every epoch go into the hash. As one of
 /// several ranks, where some are given.
 inline void feed_training(Sha256& hash, Network network, const TrainOptions& options, const Dataset& train,
                           const Dataset& test, Ranks* ranks = nullptr) {
   network.initialise(7);
   Trainer trainer = ranks != nullptr ? Trainer(network, options, *ranks) : Trainer(network, options);
-  for (const EpochReport& epoch : trainer.fit(train, {.epochs = 2, .validation = &test})) {
-    feed(hash, epoch.weight_hash + "\n");
-    feed(hash, epoch.train);
-    feed(hash, *epoch.validation);
-  }
+  feed(hash, trainer.fit(train, {.epochs = 2, .validation = &test}));
 }
 
 inline std::string training_hash(const PromiseRun& run, const Dataset& train, const Dataset& test,

@@ -1,0 +1,64 @@
+#pragma once
+// Samples on their way to a device: the inputs, targets and ids of a chunk are one block of bytes, so that one copy
+// brings them. There are two blocks, on the host and on the device: while the device computes with one, the host
+// gathers the next, and its copy runs beside the kernels.
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "lockstep/core/aligned.hpp"
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/kernels/device/device.hpp"
+#include "lockstep/kernels/loss.hpp"
+
+namespace lockstep {
+
+/// A chunk that is on the device: every address is the device's.
+template <class T>
+struct DeviceSamples {
+  ConstMatrix<T> x;
+  LossTargets<T> targets;
+  std::span<const std::int64_t> ids;
+};
+
+template <class T>
+class DeviceFeed {
+ public:
+  /// For samples of `inputs` numbers and targets of `outputs`. `device` must outlive it.
+  DeviceFeed(Device& device, std::int64_t inputs, std::int64_t outputs);
+  ~DeviceFeed() { clear(); }
+  DeviceFeed(const DeviceFeed&) = delete;
+  DeviceFeed& operator=(const DeviceFeed&) = delete;
+
+  /// Gathers these samples and begins to copy them. One chunk may be waiting at a time; the one taken before the last
+  /// must have been computed.
+  void begin(const Dataset& data, std::span<const std::int64_t> ids);
+  /// The chunk that was taken last, once more.
+  void repeat();
+  bool waiting() const { return waiting_; }
+  /// The chunk that was begun: kernels launched from now on find it.
+  DeviceSamples<T> take();
+  /// Forgets what was begun and not taken.
+  void clear() noexcept;
+
+  /// The bytes of a chunk, each part on cache lines of its own.
+  std::int64_t bytes_of(const Dataset& data, std::int64_t samples) const;
+  std::int64_t bytes_of(bool labels, std::int64_t samples) const;
+
+ private:
+  struct Block {
+    AlignedBuffer<std::byte> host, device;
+    Device::Ticket ticket = 0;
+    bool joined = true;  // kernels that are launched come after its copy
+    DeviceSamples<T> samples;
+  };
+
+  Device& device_;
+  std::int64_t inputs_, outputs_;
+  std::array<Block, 2> blocks_;
+  std::size_t next_ = 0;  // the block that begin() fills
+  bool waiting_ = false;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,149 @@
+// Level L6 of the promise: CPU and devices, in float32 and float64. With every device that this machine and this build
+// have: OpenCL (PoCL in CI), and CUDA's plugin, or the emulator that LOCKSTEP_CUDA_PLUGIN names.
+
+#include <gtest/gtest.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/train/predictor.hpp"
+#include "tests/parallel/rank_threads.hpp"
+#include "tests/promise/networks.hpp"
+#include "tests/train/same_state.hpp"
+
+namespace lockstep {
+namespace {
+
+std::string name_of(Backend backend) { return backend_names()[static_cast<std::size_t>(backend)]; }
+
+/// Why this backend cannot run here; empty: it can.
+std::string missing(Backend backend) {
+  try {
+    static_cast<void>(open_device(backend));
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+class PromiseDevices : public testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = missing(GetParam()); !reason.empty()) GTEST_SKIP() << reason;
+  }
+  PromiseRun on_device(PromiseRun run) const {
+    run.options.backend = GetParam();
+    return run;
+  }
+};
+
+TEST_P(PromiseDevices, OneHashForEveryNetwork) {
+  for (const PromiseRun& run : promise_runs()) {
+    const DataSplits data = promise_data(run);
+    PromiseRun naive = run;
+    naive.options.backend = Backend::naive;
+    const std::string expected = training_hash(naive, *data.train, *data.test);
+    EXPECT_EQ(training_hash(run, *data.train, *data.test), expected) << run.name;
+    EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test), expected) << run.name;
+  }
+}
+
+TEST_P(PromiseDevices, OneHashInFloat64) {
+  PromiseRun run = mlp_run();
+  Network network({1, 8, 8}, Precision::float64);
+  for (const LayerSpec& layer : run.network.layers()) network.add(layer);
+  run.network = network;
+  const DataSplits data = promise_data(run);
+  EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test), training_hash(run, *data.train, *data.test));
+}
+
+TEST_P(PromiseDevices, OneHashForRanks) {
+  const PromiseRun run = bn_cnn_run();
+  const DataSplits data = promise_data(run);
+  const std::string expected = training_hash(run, *data.train, *data.test);
+  for (const int size : {2, 3})
+    run_ranks(size, [&](Ranks& ranks) {
+      EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test, &ranks), expected) << size << " ranks";
+    });
+}
+
+TEST_P(PromiseDevices, EmptySlotsResidualBlocksAndRealTargets) {
+  PromiseRun run = bn_cnn_run();
+  Network network({1, 12, 12});
+  network.add(Conv2d{.out = 4, .kernel = 3, .pad = 1}).add(Tanh{});
+  network.add(Residual{.body = {Conv2d{.out = 4, .kernel = 3, .pad = 1}, Relu{}, Dropout{.p = 0.2}}, .shortcut = {}});
+  network.add(AvgPool2d{.window = 2}).add(Flatten{}).add(Linear{.out = 10}).add(Sigmoid{});
+  run.network = network;
+  run.options = {.loss = Loss::binary_cross_entropy,
+                 .optimizer = RmsProp{},
+                 .batch = 16,
+                 .slots = 32,
+                 .l2 = 1e-3,
+                 .clip_norm = 0.5};
+  const DataSplits data = promise_data(run, 19);
+  EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test), training_hash(run, *data.train, *data.test));
+}
+
+/// From threads to the device and back, in the middle of an epoch.
+TEST_P(PromiseDevices, ResumedElsewhereItIsTheSameRun) {
+  const PromiseRun run = bn_cnn_run();
+  const DataSplits data = promise_data(run);
+  struct Stopped {};
+  const auto train = [&](const PromiseRun& part, const TrainingState* from, std::int64_t stop) {
+    Network network = part.network;
+    network.initialise(7);
+    Trainer trainer(network, part.options);
+    if (from != nullptr) trainer.restore(*from);
+    TrainingState state;
+    const auto on_step = [&](const StepReport& report) {
+      if ((report.epoch - 1) * report.steps + report.step != stop) return;
+      state = trainer.state();
+      throw Stopped{};
+    };
+    const std::int64_t done = from != nullptr ? from->epoch : 0;
+    try {
+      trainer.fit(*data.train, {.epochs = 3 - done, .on_step = on_step});
+    } catch (const Stopped&) {
+      return state;
+    }
+    return trainer.state();
+  };
+  const TrainingState whole = train(run, nullptr, -1);
+  const TrainingState threads = train(run, nullptr, 1), device = train(on_device(run), &threads, 3);
+  expect_same(device, train(run, nullptr, 3));
+  expect_same(train(run, &device, -1), whole);
+  expect_same(train(on_device(run), &threads, -1), whole);
+}
+
+TEST_P(PromiseDevices, PredictsTheSame) {
+  const PromiseRun run = lenet5_run();
+  const DataSplits data = promise_data(run);
+  Network network = run.network;
+  network.initialise(3);
+  for (const std::size_t count : {1U, 3U, 20U}) {
+    const std::vector<std::int64_t> all = {7, 3, 1, 19, 4, 4, 11, 0, 2, 5, 6, 8, 9, 10, 12, 13, 14, 15, 16, 17};
+    const std::span<const std::int64_t> ids = std::span(all).first(count);
+    EXPECT_EQ(predict(network, *data.test, ids, GetParam()), predict(network, *data.test, ids, Backend::naive));
+  }
+}
+
+TEST_P(PromiseDevices, ProfileCountsKernels) {
+  const PromiseRun run = mlp_run();
+  const DataSplits data = promise_data(run);
+  Network network = run.network;
+  Trainer trainer(network, on_device(run).options);
+  Profile profile;
+  trainer.fit(*data.train, {.profile = &profile});
+  ASSERT_FALSE(profile.device_kernels.empty());
+  for (const DeviceKernel& kernel : profile.device_kernels) EXPECT_GT(kernel.launches, 0) << kernel.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, PromiseDevices,
+                         testing::Values(Backend::opencl, Backend::opencl_naive, Backend::cuda, Backend::cuda_naive),
+                         [](const auto& backend) {
+                           std::string name = name_of(backend.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace lockstep
