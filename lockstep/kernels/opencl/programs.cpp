@@ -76,7 +76,8 @@ std::string cache_folder() {
     const char* const value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
   };
-  if (const auto folder = variable("LOCKSTEP_CACHE_DIR"); !folder.empty()) return folder + "/opencl";
+  if (const auto folder = variable("LOCKSTEP_CACHE_DIR"); !folder.empty())
+    return folder == "off" ? "" : folder + "/opencl";
   if (const auto folder = variable("XDG_CACHE_HOME"); !folder.empty()) return folder + "/lockstep/opencl";
   if (const auto folder = variable("HOME"); !folder.empty()) return folder + "/.cache/lockstep/opencl";
   return "";

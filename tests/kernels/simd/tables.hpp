@@ -8,6 +8,9 @@
 #include "lockstep/kernels/naive/table.hpp"
 #include "lockstep/kernels/simd/table.hpp"
 #include "tests/kernels/support.hpp"
+#if defined(LOCKSTEP_TEST_DEVICES)
+#include "tests/kernels/device/staged.hpp"
+#endif
 
 namespace lockstep {
 namespace simd_wide {
@@ -20,6 +23,9 @@ namespace test {
 /// Every instruction set of this machine, and vectors twice as wide as those of AVX2 (made of two).
 template <class T>
 std::vector<KernelTable<T>> simd_tables() {
+#if defined(LOCKSTEP_TEST_DEVICES)  // the same tests for the tables of a device
+  return staged_tables<T>();
+#else
   std::vector<KernelTable<T>> tables;
   for (const Isa isa : supported_isas()) tables.push_back(make_simd_table<T>(isa));
 #if defined(__x86_64__)
@@ -29,6 +35,7 @@ std::vector<KernelTable<T>> simd_tables() {
   simd_wide::fill_table(wide);
   tables.push_back(wide);
   return tables;
+#endif
 }
 
 /// A matrix at any alignment: `shift` elements behind a cache line, rows `stride` apart, and a check that nothing was
