@@ -5,17 +5,29 @@ namespace lockstep::device {
 
 namespace {
 
+/// y(r, s) = b(r) + the sum over k of w[r * row_step + k * k_step] * x(k, s): vectors in registers on a processor,
+/// tiles in local memory on other devices.
+template <class T>
+void product(KernelContext& context, ConstMatrix<T> x, const T* w, std::int64_t row_step, std::int64_t k_step,
+             const T* b, Matrix<T> y) {
+  constexpr std::int64_t kBlock = 64;
+  const Device& device = context.device();
+  const bool tiled = device.info().lanes<T>() == 1 && device.info().max_group >= kSide * kSide;
+  const Shape shape = tiled ? Shape{.groups = {divide_up(y.cols, kBlock), divide_up(y.rows, kBlock), 1},
+                                    .group_size = {kSide, kSide, 1}}
+                            : over_tiles<T>(device, y.cols, tiles_of(y.rows));
+  start<T>(context, tiled ? "linear_tiled" : "linear_rows", shape, x.data, x.stride, w, row_step, k_step, b, y.data,
+           y.stride, x.rows, y.rows, y.cols);
+}
+
 template <class T>
 void linear_forward(const LinearForward<T>& a, KernelContext& context) {
-  start<T>(context, "linear_rows", over_tiles<T>(context.device(), a.y.cols, tiles_of(a.y.rows)), a.x.data, a.x.stride,
-           a.w.data, a.w.stride, std::int64_t{1}, a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
+  product<T>(context, a.x, a.w.data, a.w.stride, 1, a.b, a.y);
 }
 
 template <class T>
 void linear_backward_data(const LinearBackwardData<T>& a, KernelContext& context) {
-  start<T>(context, "linear_rows", over_tiles<T>(context.device(), a.dx.cols, tiles_of(a.dx.rows)), a.dy.data,
-           a.dy.stride, a.w.data, std::int64_t{1}, a.w.stride, static_cast<const T*>(nullptr), a.dx.data, a.dx.stride,
-           a.dy.rows, a.dx.rows, a.dx.cols);
+  product<T>(context, a.dy, a.w.data, 1, a.w.stride, nullptr, a.dx);
 }
 
 /// Vectors run over the inputs, so that a sum over samples stays one chain: x is transposed first, with a column of

@@ -19,6 +19,14 @@ void max_pool2d_forward(const MaxPool2dForward<T>& a, KernelContext& context) {
 
 template <class T, Style kStyle>
 void max_pool2d_backward(const MaxPool2dBackward<T>& a, KernelContext& context) {
+  const Pool2dGeometry& g = a.geometry;
+  if (kStyle == Style::tuned && g.stride_h >= g.window_h && g.stride_w >= g.window_w) {
+    start<T>(context, "max_pool2d_backward_apart", over_matrix(context.device(), kStyle, a.y.rows, a.dx.cols),
+             g.channels, g.in_height, g.in_width, g.out_height(), g.out_width(), g.window_h, g.window_w, g.stride_h,
+             g.stride_w, g.pad_h, g.pad_w, a.x.data, a.x.stride, a.y.data, a.y.stride, a.dy.data, a.dy.stride,
+             a.dx.data, a.dx.stride, a.dx.cols);
+    return;
+  }
   start_pool<T, kStyle>(context, "max_pool2d_backward", a.dx, a.geometry, a.x.data, a.x.stride, a.y.data, a.y.stride,
                         a.dy.data, a.dy.stride);
 }

@@ -19,6 +19,7 @@
   X(conv2d_naive, conv2d_backward_data_naive) \
   X(conv2d_naive, conv2d_backward_weights_naive) \
   X(linear, linear_rows)                    \
+  X(linear, linear_tiled)                   \
   X(linear, linear_transpose)               \
   X(linear, linear_weights)                 \
   X(linear_naive, linear_forward_naive)     \
@@ -37,6 +38,7 @@
   X(optimizer, running_update)              \
   X(pool2d, max_pool2d_forward)             \
   X(pool2d, max_pool2d_backward)            \
+  X(pool2d, max_pool2d_backward_apart)      \
   X(pool2d, avg_pool2d_forward)             \
   X(pool2d, avg_pool2d_backward)
 

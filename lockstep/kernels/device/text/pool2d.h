@@ -99,3 +99,34 @@ KERNEL avg_pool2d_backward(POOL_GEOMETRY, REAL share, IN(REAL, dy), I64 dy_strid
     give(sum * SET(share), dx + row * dx_stride + col, samples - col);
   }
 }
+
+// The same where windows do not overlap: a work-item takes a window and the inputs up to the next one.
+KERNEL max_pool2d_backward_apart(POOL_GEOMETRY, IN(REAL, x), I64 x_stride, IN(REAL, y), I64 y_stride, IN(REAL, dy),
+                                 I64 dy_stride, OUT(REAL, dx), I64 dx_stride, I64 samples) {
+  USE_IN(REAL, x);
+  USE_IN(REAL, y);
+  USE_IN(REAL, dy);
+  USE_OUT(REAL, dx);
+  for (I64 row = GLOBAL_ITEM(1); row < channels * out_height * out_width; row += GLOBAL_ITEMS(1)) {
+    const I64 ox = row % out_width, oy = row / out_width % out_height, channel = row / (out_width * out_height);
+    const I64 y0 = oy * stride_h - pad_h, x0 = ox * stride_w - pad_w;
+    const I64 y_first = oy == 0 ? 0 : y0, y_last = oy == out_height - 1 ? in_height : y0 + stride_h;
+    const I64 x_first = ox == 0 ? 0 : x0, x_last = ox == out_width - 1 ? in_width : x0 + stride_w;
+    for (I64 col = GLOBAL_ITEM(0) * LANES; col < samples; col += GLOBAL_ITEMS(0) * LANES) {
+      const I64 n = samples - col;
+      const LANE largest = take(y + row * y_stride + col, n, R(0));
+      LANE given = SET(0) + take(dy + row * dy_stride + col, n, R(0));
+      for (I64 iy = y_first; iy < y_last; ++iy)
+        for (I64 ix = x_first; ix < x_last; ++ix) {
+          const I64 in = (channel * in_height + iy) * in_width + ix;
+          LANE gets = SET(0);
+          if (iy < y0 + window_h && ix < x0 + window_w) {
+            const LANE tap = take(x + in * x_stride + col, n, R(0));
+            gets = tap == largest ? given : SET(0);
+            given = tap == largest ? SET(0) : given;
+          }
+          give(gets, dx + in * dx_stride + col, n);
+        }
+    }
+  }
+}
