@@ -83,7 +83,7 @@ svg{display:block;width:100%;height:auto;overflow:visible}
 .narrow{display:none;max-width:520px}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 18px;padding:0;margin:0 0 10px;font-size:.82rem}
 .legend li{display:flex;align-items:center;gap:7px;min-width:0}
-.dot{display:inline-block;flex:none;width:.7em;height:.7em;border-radius:3px;background:currentColor;margin-right:.45em}
+.dot{display:inline-block;flex:none;width:.7em;height:.7em;border-radius:3px;background:currentColor;print-color-adjust:exact;margin-right:.45em}
 .legend .dot{margin-right:0}
 svg.key{width:24px;height:12px;flex:none}svg.key.dotted{width:12px}
 .numbers{columns:2;column-gap:24px;font-size:.8rem;padding-left:2.2em;margin:8px 0 0}
