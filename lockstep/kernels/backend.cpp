@@ -59,7 +59,8 @@ bool on_device(Backend backend) { return backend >= Backend::opencl; }
 
 std::shared_ptr<Device> open_device(Backend backend, int local_rank) {
   if (!on_device(backend)) throw Error(ExitCode::bug, "this backend has no device");
-  return backend >= Backend::cuda ? open_cuda_device(local_rank) : open_opencl_device(local_rank);
+  if (backend < Backend::cuda) return open_opencl_device(local_rank);
+  return open_cuda_device(local_rank, backend == Backend::cuda_library);
 }
 
 template KernelTable<float> make_table<float>(Backend);

@@ -57,6 +57,12 @@ class Missing(ProgramTest):
     def test_no_gpu(self):
         self.refuse_cuda("the NVIDIA driver finds no GPU", EMULATED, "devices=0")
 
+    def test_no_cublas(self):
+        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUBLAS": str(self.folder / "absent.so")}
+        result = self.refuse(2, "cuda-library: cuBLAS: ", "train", "a.toml", "--backend", "cuda-library", "--quiet", env=env)
+        self.assertIn("absent.so: cannot open shared object file", result.err)
+        self.assertEqual(len(result.err.splitlines()), 1, result)
+
     def test_no_driver_for_the_plugin_of_nvcc(self):
         if not REAL:
             self.skipTest("no nvcc, so no plugin made by it")

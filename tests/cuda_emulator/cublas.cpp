@@ -65,6 +65,7 @@ T* matrix(const T* address, int rows, int columns, int stride) {
 
 template <class T>
 int start(void* handle, Product<T> p, const char* name) {
+  const auto lock = cuda_emulator::lock_emulator();
   p.a = p.transpose_a ? matrix(p.a, p.k, p.m, p.lda) : matrix(p.a, p.m, p.k, p.lda);
   p.b = p.transpose_b ? matrix(p.b, p.n, p.k, p.ldb) : matrix(p.b, p.k, p.n, p.ldb);
   p.c = matrix(p.c, p.m, p.n, p.ldc);

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include <cmath>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include "test_kernels.hpp"
@@ -256,6 +257,15 @@ TEST(Emulator, MemoryEndsAndComesBack) {
   std::size_t again = 0;
   ASSERT_EQ(cudaMemGetInfo(&again, &total), cudaSuccess);
   EXPECT_EQ(again, free);
+}
+
+TEST(Emulator, ServesSeveralThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([] {
+      for (int round = 0; round < 5; ++round) EXPECT_TRUE(product_is_right(true));
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Emulator, MultipliesAsCublasDoes) {

@@ -18,7 +18,7 @@ namespace cuda_emulator {
 
 namespace {
 
-cudaError_t last_error = cudaSuccess;
+thread_local cudaError_t last_error = cudaSuccess;
 
 cudaError_t note(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
@@ -41,6 +41,7 @@ void trace(const char* kernel, std::size_t threads) {
 }  // namespace
 
 void* inside_kernel(const void* argument, int position) {
+  const auto lock = lock_emulator();
   if (argument == nullptr) return nullptr;
   void* const result = device_bytes(argument, 0);
   if (result != nullptr) return result;
@@ -50,6 +51,7 @@ void* inside_kernel(const void* argument, int position) {
 
 cudaError_t enqueue_kernel(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
                            SharedSection section, std::function<void()> thread) {
+  const auto lock = lock_emulator();
   const std::size_t threads = std::size_t{block.x} * block.y * block.z;
   if (threads == 0 || threads > kMaxThreads || block.z > 64 || shared_bytes > kSharedBytes)
     return note(cudaErrorInvalidConfiguration);
@@ -132,17 +134,20 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  const auto lock = lock_emulator();
   *free = free_bytes();
   *total = options().memory_bytes;
   return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
+  const auto lock = lock_emulator();
   *address = bytes == 0 ? nullptr : allocate(bytes);
   return note(bytes == 0 || *address != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaFree(void* address) {
+  const auto lock = lock_emulator();
   if (address == nullptr) return cudaSuccess;
   cudaDeviceSynchronize();
   return note(release(address) ? cudaSuccess : cudaErrorInvalidValue);
@@ -154,12 +159,14 @@ cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned) {
 }
 
 cudaError_t cudaFreeHost(void* address) {
+  const auto lock = lock_emulator();
   cudaDeviceSynchronize();
   std::free(address);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  const auto lock = lock_emulator();
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (is_device_address(to) != to_device || is_device_address(from) != from_device)
@@ -176,6 +183,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 }
 
 cudaError_t cudaMemsetAsync(void* address, int value, std::size_t bytes, cudaStream_t stream) {
+  const auto lock = lock_emulator();
   char* const target = side(address, bytes, true);
   if (target == nullptr) return note(cudaErrorInvalidValue);
   enqueue(stream, [=] { std::memset(target, value, bytes); });

@@ -57,7 +57,13 @@ void run_until_reached(Recording& recording) {
 
 }  // namespace
 
+std::unique_lock<std::recursive_mutex> lock_emulator() {
+  static auto& mutex = *new std::recursive_mutex;  // never destroyed: destructors of others may still call
+  return std::unique_lock(mutex);
+}
+
 void enqueue(cudaStream_t stream, std::function<void()> work) {
+  const auto lock = lock_emulator();
   CUstream_st* const target = resolve(stream);
   if (target == nullptr) return;
   target->work.push_back(std::move(work));
@@ -71,12 +77,14 @@ using namespace cuda_emulator;
 extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  const auto lock = lock_emulator();
   *stream = new CUstream_st;
   streams().insert(*stream);
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const auto lock = lock_emulator();
   if (stream == nullptr || resolve(stream) == nullptr) return cudaErrorInvalidResourceHandle;
   run_all(*stream);
   streams().erase(stream);
@@ -85,17 +93,20 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const auto lock = lock_emulator();
   if (resolve(stream) == nullptr) return cudaErrorInvalidResourceHandle;
   run_all(*resolve(stream));
   return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  const auto lock = lock_emulator();
   for (CUstream_st* stream : streams()) run_all(*stream);
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const auto lock = lock_emulator();
   if (resolve(stream) == nullptr || event == nullptr) return cudaErrorInvalidResourceHandle;
   if (event->last == nullptr) return cudaSuccess;
   enqueue(stream, [recording = event->last] { run_until_reached(*recording); });
@@ -103,16 +114,19 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  const auto lock = lock_emulator();
   *event = new CUevent_st;
   return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const auto lock = lock_emulator();
   delete event;
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const auto lock = lock_emulator();
   if (resolve(stream) == nullptr || event == nullptr) return cudaErrorInvalidResourceHandle;
   event->last = std::make_shared<Recording>();
   event->last->stream = resolve(stream);
@@ -125,12 +139,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const auto lock = lock_emulator();
   if (event == nullptr) return cudaErrorInvalidResourceHandle;
   if (event->last != nullptr) run_until_reached(*event->last);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  const auto lock = lock_emulator();
   if (begin == nullptr || end == nullptr || begin->last == nullptr || end->last == nullptr)
     return cudaErrorInvalidResourceHandle;
   if (!begin->last->reached || !end->last->reached) return cudaErrorNotReady;

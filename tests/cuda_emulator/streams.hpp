@@ -4,10 +4,14 @@
 // waited for: a missing event between two streams shows as well as a missing wait of the host.
 
 #include <functional>
+#include <mutex>
 
 #include "cuda_runtime.h"
 
 namespace cuda_emulator {
+
+/// Held by every call of the runtime: threads may have a device each, but there is one emulator.
+std::unique_lock<std::recursive_mutex> lock_emulator();
 
 void enqueue(cudaStream_t stream, std::function<void()> work);
 

@@ -25,10 +25,11 @@ CudaPresence find_cuda();
 /// The devices of find_cuda().
 std::vector<DeviceInfo> list_cuda_devices();
 
-/// See open_device. Throws Error(usage) with the line of find_cuda() where there is none.
-std::shared_ptr<Device> open_cuda_device(int local_rank);
+/// See open_device. Throws Error(usage) with the line of find_cuda() where there is none, and where cuBLAS is needed and
+/// missing.
+std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_cublas = false);
 
-/// Replaces the linear kernels by cuBLAS's, which the first call opens: Error(usage) where it is missing.
+/// Replaces the linear kernels by cuBLAS's.
 template <class T>
 void add_cublas_kernels(KernelTable<T>& table);
 

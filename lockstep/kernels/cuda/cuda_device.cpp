@@ -138,21 +138,22 @@ class CudaDevice final : public Device {
     return result;
   }
 
-  void multiply(const CudaGemm& product) {
-    const CudaStatus status = plugin_.gemm(handle_, &product);
-    if (status == CudaStatus::no_library)
-      throw Error(
-          ExitCode::usage,
-          fmt::format("cuda-library: {}; install cuBLAS of the CUDA toolkit or put it on LD_LIBRARY_PATH, or use "
-                      "--backend cuda",
-                      explain_cuda(plugin_)));
-    check(status, "gemm");
-  }
+  void open_cublas() { check_cublas(plugin_.open_library(handle_)); }
+  void multiply(const CudaGemm& product) { check_cublas(plugin_.gemm(handle_, &product)); }
 
  private:
   void count_to_device(std::int64_t bytes) {
     ++traffic_.copies_to_device;
     traffic_.bytes_to_device += bytes;
+  }
+  void check_cublas(CudaStatus status) const {
+    if (status == CudaStatus::no_library)
+      throw Error(
+          ExitCode::usage,
+          fmt::format("cuda-library: {}; install cuBLAS of the CUDA toolkit or set LOCKSTEP_CUBLAS to its file, "
+                      "or use --backend cuda",
+                      explain_cuda(plugin_)));
+    check(status, "cuBLAS");
   }
   void check(CudaStatus status, std::string_view what) const {
     if (status == CudaStatus::ok) return;
@@ -189,14 +190,16 @@ CudaPresence find_cuda() {
 
 std::vector<DeviceInfo> list_cuda_devices() { return find_cuda().devices; }
 
-std::shared_ptr<Device> open_cuda_device(int number) {
+std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_cublas) {
   const OpenedCudaPlugin& plugin = open_cuda_plugin();
   if (plugin.functions == nullptr) throw Error(ExitCode::usage, plugin.missing);
   int devices = 0, driver = 0;
   const CudaStatus status = plugin.functions->count(&devices, &driver);
   if (const std::string missing = explain_cuda_count(status, driver, *plugin.functions); !missing.empty())
     throw Error(ExitCode::usage, missing);
-  return std::make_shared<CudaDevice>(*plugin.functions, number % devices, driver);
+  auto device = std::make_shared<CudaDevice>(*plugin.functions, local_rank % devices, driver);
+  if (needs_cublas) device->open_cublas();
+  return device;
 }
 
 void cublas_gemm(Device& device, const CudaGemm& product) {

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "lockstep/kernels/cuda/launch.cuh"
@@ -22,10 +23,14 @@ class Library {
   bool open(cudaStream_t stream, std::string& why) {
     if (blas_ != nullptr) return true;
     void* file = nullptr;
-    for (const char* name : {LOCKSTEP_CUBLAS_FILES}) {
+    const auto try_to_open = [&](const char* name) {
       if (file == nullptr) file = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
       if (file == nullptr && why.empty()) why = ::dlerror();
-    }
+    };
+    if (const char* const chosen = std::getenv("LOCKSTEP_CUBLAS"); chosen != nullptr && *chosen != '\0')
+      try_to_open(chosen);
+    else
+      for (const char* name : {LOCKSTEP_CUBLAS_FILES}) try_to_open(name);
     if (file == nullptr) return false;
     why.clear();
     if (!(find(file, create_, "cublasCreate_v2") && find(file, destroy_, "cublasDestroy_v2") &&
