@@ -187,9 +187,10 @@ std::string RunProfile::notes() const {
         "{}; total: a step, with waiting\n",
         baseline_->profile.steps, duration(baseline_->seconds));
   if (!spans_.device_kernels.empty())
-    out +=
+    out += fmt::format(
         "device    every span waits for the device, so that layers have times of their own: slower than without "
-        "--profile\n";
+        "--profile\ncopies    {}B to the device, {}B back: samples down, scores up, the weights once per epoch\n",
+        with_prefix(double(spans_.bytes_to_device)), with_prefix(double(spans_.bytes_to_host)));
   if (spans_.dropped() > 0)
     out += fmt::format("trace     holds the last {} spans, {} earlier ones were dropped; the table counts all\n",
                        with_commas(spans_.spans() - spans_.dropped()), with_commas(spans_.dropped()));
@@ -212,6 +213,8 @@ Json RunProfile::json() const {
   json["sections"] = std::move(rows);
   json["total"] = row_json(profile_total(spans_, question()));
   json["by_thread"] = threads_json(spans_);
+  if (on_device_)
+    json["copies"] = {{"bytes_to_device", spans_.bytes_to_device}, {"bytes_to_host", spans_.bytes_to_host}};
   for (const DeviceKernel& kernel : spans_.device_kernels)
     json["device_kernels"].push_back(
         {{"kernel", kernel.name}, {"launches", kernel.launches}, {"seconds", kernel.seconds}});

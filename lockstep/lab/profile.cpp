@@ -71,6 +71,7 @@ void Profile::begin(std::vector<SectionName> sections, int threads) {
   recorders_.clear();
   steps = samples = validation_samples = 0;
   device_kernels.clear();
+  bytes_to_device = bytes_to_host = 0;
   wall_ns.assign(static_cast<std::size_t>(threads), 0);
   const auto zero = Recorder::Clock::now();
   const auto capacity = static_cast<std::size_t>(max_spans_ / threads);

@@ -48,6 +48,7 @@ class Profile {
   // What the loop counts besides spans; by one thread.
   std::int64_t steps = 0, samples = 0, validation_samples = 0;
   std::vector<DeviceKernel> device_kernels{};  // where the training ran on a device
+  std::int64_t bytes_to_device = 0, bytes_to_host = 0;
   std::vector<std::int64_t> wall_ns{};  // of each thread's loop, by a clock of its own: what the spans must explain
 
  private:

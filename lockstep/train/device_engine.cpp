@@ -239,6 +239,7 @@ void DeviceEngine<T>::begin_profile(const FitOptions& fit_options) {
   profile_->begin(sections_of(network_), 1);
   profile_->recorder(0).settle_first([this] { device_.synchronize(); });
   device_.set_timing(true);
+  traffic_ = device_.traffic();
   profile_->recorder(0).start();
 }
 
@@ -250,6 +251,8 @@ void DeviceEngine<T>::end_profile(bool complete) {
   if (!complete) return;
   for (const auto& [name, time] : device_.kernel_times())
     profile->device_kernels.push_back({name, time.launches, time.seconds});
+  profile->bytes_to_device = device_.traffic().bytes_to_device - traffic_.bytes_to_device;
+  profile->bytes_to_host = device_.traffic().bytes_to_host - traffic_.bytes_to_host;
   device_.set_timing(false);
 }
 

@@ -151,6 +151,7 @@ class DeviceEngine final : public TrainingEngine {
   StepWishes wishes_;
   Progress progress_;
   PhaseTimes times_;
+  DeviceTraffic traffic_;            // when the profile began
   Profile* profile_ = nullptr;       // of the present fit
   const FitOptions* fit_ = nullptr;  // the same
 };

@@ -28,8 +28,8 @@ clip_norm = 1.0
 [checkpoint]
 every_steps = 3
 """
-# Compiled kernels of all tests, once.
-CACHE = tempfile.mkdtemp(prefix="lockstep-kernels-")
+# Compiled kernels of all tests, once; they stay in the build for the next time.
+CACHE = str(pathlib.Path(PROGRAM).resolve().parent / "test-kernels")
 ENVIRONMENT = {"POCL_CACHE_DIR": CACHE, "XDG_CACHE_HOME": CACHE}
 RESULTS = ["metrics.jsonl", "model.safetensors"]
 
@@ -121,7 +121,4 @@ if __name__ == "__main__":
     if reason := why_not():
         print(f"no OpenCL device: {reason}")
         sys.exit(77)
-    try:
-        main()
-    finally:
-        shutil.rmtree(CACHE, ignore_errors=True)
+    main()

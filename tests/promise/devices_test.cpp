@@ -1,11 +1,13 @@
 // Level L6 of the promise: CPU and devices, in float32 and float64. With every device that this machine and this build
-// have: OpenCL (PoCL in CI), and CUDA's plugin, or the emulator that LOCKSTEP_CUDA_PLUGIN names.
+// have: OpenCL (PoCL in CI), and CUDA's plugin, or the emulator where LOCKSTEP_CUDA_PLUGIN names no other.
 
 #include <gtest/gtest.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/train/device_engine.hpp"
 #include "lockstep/train/predictor.hpp"
+#include "tests/kernels/cuda/emulated.hpp"
 #include "tests/parallel/rank_threads.hpp"
 #include "tests/promise/networks.hpp"
 #include "tests/train/same_state.hpp"
@@ -28,6 +30,7 @@ std::string missing(Backend backend) {
 class PromiseDevices : public testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
+    test::use_emulator();
     if (const std::string reason = missing(GetParam()); !reason.empty()) GTEST_SKIP() << reason;
   }
   PromiseRun on_device(PromiseRun run) const {
@@ -57,6 +60,8 @@ TEST_P(PromiseDevices, OneHashInFloat64) {
 }
 
 TEST_P(PromiseDevices, OneHashForRanks) {
+  if (GetParam() >= Backend::cuda && std::string(std::getenv("LOCKSTEP_CUDA_PLUGIN")) == LOCKSTEP_EMULATED_PLUGIN)
+    GTEST_SKIP() << "the emulator of CUDA serves one thread, and ranks are threads here";
   const PromiseRun run = bn_cnn_run();
   const DataSplits data = promise_data(run);
   const std::string expected = training_hash(run, *data.train, *data.test);
@@ -124,6 +129,25 @@ TEST_P(PromiseDevices, PredictsTheSame) {
     const std::span<const std::int64_t> ids = std::span(all).first(count);
     EXPECT_EQ(predict(network, *data.test, ids, GetParam()), predict(network, *data.test, ids, Backend::naive));
   }
+}
+
+/// Samples, labels and ids go down, two numbers per slot come up: as device_engine_tests says of the host's device.
+TEST_P(PromiseDevices, StepsCopyNothingButSamplesAndScores) {
+  PromiseRun run = on_device(bn_cnn_run());
+  run.options.batch = 16;
+  run.options.slots = 2;
+  run.options.clip_norm = 0;
+  const DataSplits data = promise_data(run, 16 * 4);
+  Ranks alone(make_self_transport());
+  const std::shared_ptr<Device> device = open_device(GetParam());
+  DeviceEngine<float> engine(run.network, run.options, alone, device, make_table<float>(GetParam()));
+  std::vector<DeviceTraffic> seen;
+  engine.fit(*data.train, {.on_step = [&](const StepReport&) { seen.push_back(device->traffic()); }});
+  ASSERT_EQ(seen.size(), 4U);
+  // With the step before last the last batch was already on its way.
+  EXPECT_EQ(seen[2].bytes_to_device - seen[1].bytes_to_device, 16 * (run.sample.elements() * 4 + 4 + 8));
+  EXPECT_EQ(seen[3].bytes_to_device, seen[2].bytes_to_device);
+  EXPECT_EQ(seen[3].bytes_to_host - seen[2].bytes_to_host, 2 * (8 + 8));
 }
 
 TEST_P(PromiseDevices, ProfileCountsKernels) {

@@ -204,6 +204,8 @@ TEST(DeviceEngine, ProfilesLayersAndKernels) {
   EXPECT_EQ(profile.steps, 2);
   EXPECT_EQ(profile.sum(static_cast<std::size_t>(forward_section(0))).calls, 2);
   EXPECT_EQ(profile.sum(static_cast<std::size_t>(backward_section(0))).calls, 2);
+  EXPECT_GE(profile.bytes_to_device, 50 * (64 * 4 + 4 + 8));
+  EXPECT_GE(profile.bytes_to_host, 2 * 16 * 16);
   ASSERT_EQ(profile.device_kernels.size(), 1U);
   EXPECT_EQ(profile.device_kernels[0].name, "host_kernel");
 }
