@@ -32,13 +32,13 @@ Backend backend_of(const std::string& name) {
 int main(int argc, char** argv) {
   try {
     const int threads = argc > 1 ? std::stoi(argv[1]) : 1;
-    cli::ConvImage image(threads, backend_of(argc > 2 ? argv[2] : "simd"));
-    image.run();  // memory is touched, scratch is made
+    cli::ConvImage image(backend_of(argc > 2 ? argv[2] : "simd"));
+    image.run(threads);  // memory is touched, scratch is made
     fmt::print("{{\"ready\": \"lockstep {}\"}}\n", version());
     std::fflush(stdout);
     for (std::string command; std::getline(std::cin, command);) {
       if (command == "run")
-        fmt::print("{{\"seconds\": {}}}\n", image.run());
+        fmt::print("{{\"seconds\": {}}}\n", image.run(threads));
       else
         fmt::print("{{\"outputs\": [{}]}}\n", fmt::join(image.outputs(kProbeStep), ", "));
       std::fflush(stdout);

@@ -23,18 +23,17 @@ AlignedBuffer<float> scrambled(std::int64_t count, std::int64_t first = 0) {
 
 }  // namespace
 
-ConvImage::ConvImage(int threads, Backend backend, std::int64_t first, std::int64_t count)
-    : threads_(threads),
-      count_(count),
+ConvImage::ConvImage(Backend backend, std::int64_t first, std::int64_t count)
+    : count_(count),
       kernels_(make_table<float>(backend)),
-      contexts_(static_cast<std::size_t>(threads)),
       x_(scrambled(kImageGeometry.in_height * kImageGeometry.in_width)),
       w_(scrambled(count * kTaps, first * kTaps)),
       y_(count * kPixels) {}
 
-double ConvImage::run() {
+double ConvImage::run(int threads) {
+  if (contexts_.size() < static_cast<std::size_t>(threads)) contexts_.resize(static_cast<std::size_t>(threads));
   const auto start = std::chrono::steady_clock::now();
-  run_team(threads_, [&](const Member& member) {
+  run_team(threads, [&](const Member& member) {
     const std::int64_t first = member.share(count_, member.index);
     Conv2dGeometry part = kImageGeometry;
     part.out_channels = member.share(count_, member.index + 1) - first;

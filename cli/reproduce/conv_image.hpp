@@ -18,15 +18,14 @@ inline constexpr double kImageFlops = 2.0 * 128 * 121 * (720 - 10) * (1280 - 10)
 class ConvImage {
  public:
   /// Computes `count` of the 128 kernels, from `first` on.
-  ConvImage(int threads, Backend backend, std::int64_t first = 0, std::int64_t count = kImageGeometry.out_channels);
+  explicit ConvImage(Backend backend, std::int64_t first = 0, std::int64_t count = kImageGeometry.out_channels);
 
-  /// Seconds of one pass over all its kernels.
-  double run();
+  /// Seconds of one pass over all its kernels by a team of so many threads.
+  double run(int threads);
   /// Every `step`th of the outputs [kernel][row][column].
   std::vector<float> outputs(std::int64_t step) const;
 
  private:
-  int threads_;
   std::int64_t count_;
   KernelTable<float> kernels_;
   std::vector<KernelContext> contexts_;

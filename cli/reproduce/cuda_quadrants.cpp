@@ -13,7 +13,7 @@ namespace {
 
 namespace published = quadrants_published;
 
-constexpr std::int64_t kBatches = 200, kBatch = 1024, kEpochs = 10;
+constexpr std::int64_t kBatches = 200, kBatch = kQuadrantBatch, kEpochs = 10;
 
 // The points and weights of the published run come from generators that no configuration names: this one has its
 // network, sizes and rate, with points and weights of Lockstep's own generator.
@@ -81,27 +81,6 @@ void measure_quadrants(const ExperimentRun& run) {
 }
 
 }  // namespace
-
-QuadrantSeries train_published_quadrants(const QuadrantData& data, Backend backend, std::int64_t epochs) {
-  QuadrantSeries series{.network = published_quadrant_network()};
-  Trainer trainer(series.network, quadrant_options(backend, 1));
-  trainer.fit(*data.train,
-              {.epochs = epochs, .validation = data.test.get(), .on_epoch = [&](const EpochReport& report) {
-                 series.loss.push_back(report.validation->loss);
-                 series.accuracy.push_back(report.validation->accuracy().value_or(0));
-                 series.hash = report.weight_hash;
-               }});
-  return series;
-}
-
-TrainOptions quadrant_options(Backend backend, int threads) {
-  return {.loss = Loss::binary_cross_entropy,
-          .optimizer = Sgd{.lr = 0.1},
-          .batch = kBatch,
-          .shuffle = false,
-          .backend = backend,
-          .threads = threads};
-}
 
 Experiment cuda_quadrants() {
   return {.name = "cuda-quadrants",

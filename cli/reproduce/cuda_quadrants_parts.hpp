@@ -13,17 +13,6 @@
 
 namespace lockstep::cli {
 
-struct QuadrantSeries {
-  Network network;
-  std::vector<double> loss{}, accuracy{};  // on the test batch, after each epoch
-  std::string hash{};                      // of the last weights
-};
-
-TrainOptions quadrant_options(Backend backend, int threads);
-
-/// The published training from the published start.
-QuadrantSeries train_published_quadrants(const QuadrantData& data, Backend backend, std::int64_t epochs);
-
 /// Of the time (or of the instructions) of a training, by the sections that the published profile names, and what else
 /// there is; they add up to 1.
 using SectionShares = std::map<std::string, double>;

@@ -66,4 +66,25 @@ Network published_quadrant_network() {
   return network;
 }
 
+QuadrantSeries train_published_quadrants(const QuadrantData& data, Backend backend, std::int64_t epochs) {
+  QuadrantSeries series{.network = published_quadrant_network()};
+  Trainer trainer(series.network, quadrant_options(backend, 1));
+  trainer.fit(*data.train,
+              {.epochs = epochs, .validation = data.test.get(), .on_epoch = [&](const EpochReport& report) {
+                 series.loss.push_back(report.validation->loss);
+                 series.accuracy.push_back(report.validation->accuracy().value_or(0));
+                 series.hash = report.weight_hash;
+               }});
+  return series;
+}
+
+TrainOptions quadrant_options(Backend backend, int threads) {
+  return {.loss = Loss::binary_cross_entropy,
+          .optimizer = Sgd{.lr = 0.1},
+          .batch = kQuadrantBatch,
+          .shuffle = false,
+          .backend = backend,
+          .threads = threads};
+}
+
 }  // namespace lockstep::cli

@@ -5,9 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/kernels/backend.hpp"
 #include "lockstep/nn/network.hpp"
+#include "lockstep/train/trainer.hpp"
 
 namespace lockstep::cli {
 
@@ -24,6 +28,8 @@ class GlibcRand {
   int next_ = kShort;                        // glibc begins there, with the partner at 0
 };
 
+inline constexpr std::int64_t kQuadrantBatch = 1024;
+
 /// Batches of points uniform in [-1,1]^2 by (float(rand()) / RAND_MAX - 0.5) * 2, x then y; label 0 where both are >= 0
 /// or both < 0.
 struct QuadrantData {
@@ -34,5 +40,16 @@ QuadrantData published_quadrants(std::int64_t batches, std::int64_t batch);
 /// linear 2-20, relu, linear 20-1, sigmoid. Each layer's weights are 0.01 * N(0,1) by std::normal_distribution<float>
 /// from a std::default_random_engine of its own with the default seed (as libstdc++ draws them); biases 0.
 Network published_quadrant_network();
+
+struct QuadrantSeries {
+  Network network;
+  std::vector<double> loss{}, accuracy{};  // on the test batch, after each epoch
+  std::string hash{};                      // of the last weights
+};
+
+TrainOptions quadrant_options(Backend backend, int threads);
+
+/// The published training from the published start.
+QuadrantSeries train_published_quadrants(const QuadrantData& data, Backend backend, std::int64_t epochs);
 
 }  // namespace lockstep::cli
