@@ -1,0 +1,73 @@
+// The published tables, as far as they can be checked against themselves: a slip of the pen in them would be ours.
+
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "cli/reproduce/conv_multicore_published.hpp"
+#include "cli/reproduce/cuda_quadrants_parts.hpp"
+#include "cli/reproduce/cuda_quadrants_published.hpp"
+#include "cli/reproduce/mpi_digits_published.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+TEST(Published, AveragesOfTheConvolutionFollowFromItsRuns) {
+  using namespace conv_published;
+  for (std::size_t i = 0; i < kCores.size(); ++i) {
+    const double average = std::accumulate(kSeconds[i].begin(), kSeconds[i].end(), 0.0) / 10;
+    // The paper has four digits; two of its averages are off by less than a thousandth.
+    EXPECT_NEAR(average, kAverage[i], 1e-3 * kAverage[i]) << kCores[i] << " cores";
+  }
+}
+
+TEST(Published, SpeedUpsOfTheConvolutionFollowFromItsAverages) {
+  using namespace conv_published;
+  const auto average = [](int cores) {
+    for (std::size_t i = 0; i < kCores.size(); ++i)
+      if (kCores[i] == cores) return kAverage[i];
+    return 0.0;
+  };
+  for (const SpeedUp& each : kSpeedUps)
+    EXPECT_NEAR(average(each.from) / average(each.to), each.value, 1.5e-3) << each.from << " to " << each.to;
+}
+
+TEST(Published, SharesOfTheQuadrantsAddUpToWhatIsSaidOfThem) {
+  using namespace quadrants_published;
+  double sum = 0;
+  for (const Share& each : kShares) sum += each.percent;
+  EXPECT_NEAR(sum, 97.71, 1e-9);  // and not the 98.01 of the text
+  // The bound that it prints lies between those of the two.
+  EXPECT_LT(amdahl_bound(sum / 100, kDeviceCores), kAmdahlBound);
+  EXPECT_GT(amdahl_bound(kParallelShare / 100, kDeviceCores), kAmdahlBound);
+}
+
+TEST(Published, AmdahlsBoundAtItsEnds) {
+  EXPECT_DOUBLE_EQ(amdahl_bound(0, 768), 1);
+  EXPECT_DOUBLE_EQ(amdahl_bound(1, 768), 768);
+  EXPECT_DOUBLE_EQ(amdahl_bound(0.5, 1), 1);
+  EXPECT_NEAR(amdahl_bound(0.5, 1e12), 2, 1e-9);
+}
+
+TEST(Published, AccuraciesOfTheQuadrantsAreSharesOfABatch) {
+  for (const double accuracy : quadrants_published::kTestAccuracy)
+    EXPECT_NEAR(accuracy * 1024, std::round(accuracy * 1024), 1e-3);
+}
+
+TEST(Published, TotalsOfTheDigitsFollowFromTheirIterations) {
+  using namespace digits_published;
+  for (const Listing& each : kListings) {
+    EXPECT_GE(each.total, kIterations * each.iteration.low) << each.name;
+    EXPECT_LE(each.total, kIterations * each.iteration.high) << each.name;
+    // The phases fit into an iteration.
+    const double least = each.hidden.low + each.output.low + each.forward.low + each.back.low;
+    EXPECT_LE(least, each.iteration.high) << each.name;
+  }
+  for (const Training& each : kTrainings)
+    EXPECT_NEAR(each.precision * 5000, std::round(each.precision * 5000), 1e-6) << each.name;
+  EXPECT_NEAR(1 - kListings[1].total / kListings[0].total, kClaim, 0.05);
+}
+
+}  // namespace
+}  // namespace lockstep::cli
