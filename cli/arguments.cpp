@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/arguments_lab.hpp"
 #include "cli/bench.hpp"
 #include "cli/eval.hpp"
 #include "cli/export.hpp"
@@ -39,6 +40,7 @@ constexpr const char* kExamples = R"(Examples:
   lockstep bench lenet5
   lockstep reproduce cuda-quadrants --quick
   lockstep report runs/small
+  lockstep ladder examples/lenet5-fashion.toml
   mpirun -n 4 lockstep train examples/lenet5-fashion.toml --threads 1
   lockstep launch -n 4 train examples/lenet5-fashion.toml --threads 1 --out runs/four
 
@@ -59,6 +61,7 @@ struct Values {
   LaunchArguments launch{};
   ReproduceArguments reproduce{};
   ReportArguments report{};
+  LabCommands lab{};
 };
 
 Backend backend_of(const std::string& name) {
@@ -328,6 +331,10 @@ Request dispatch(const CLI::App& app, const std::shared_ptr<Values>& values) {
   Request request{.console = values->console};
   const Backend backend = backend_of(values->backend);
   const std::string command = app.get_subcommands().front()->get_name();
+  if (values->lab.has(command)) {
+    request.run = [values, command](Console& console) { values->lab.run(command, console); };
+    return request;
+  }
   if (command == "train") {
     values->train.backend = backend;
     request.run = [values](Console& console) { run_train(values->train, console); };
@@ -371,6 +378,8 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_reproduce(app, *values);
   add_launch(app, *values);
   add_report(app, *values);
+  values->lab.add(app, values->console);
+  values->lab.ladder.command = fmt::format("lockstep {}", fmt::join(argv + 1, argv + argc, " "));
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {
     return app.get_subcommands().empty() ? app : *app.get_subcommands().front();

@@ -24,6 +24,16 @@ struct Streams {
 pid_t start_process(const std::vector<std::string>& words,
                     const std::vector<std::pair<std::string, std::string>>& environment = {},
                     const Streams& streams = {});
+/// Open descriptors that a child gets as its standard streams; -1: no input, and the output of this process.
+struct ChildStreams {
+  int in = -1, out = -1, err = -1;
+};
+
+/// Starts a program in a process group of its own, with more environment. It gets SIGTERM when this process dies.
+/// Error(usage) when it cannot be started.
+pid_t start_process(const std::vector<std::string>& words,
+                    const std::vector<std::pair<std::string, std::string>>& environment = {},
+                    const ChildStreams& streams = {});
 
 /// How a child ended, as a shell counts: its exit code, or 128 + the signal; nothing while it runs.
 std::optional<int> ended(pid_t child);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/ladder/report.hpp"
 #include "cli/reproduce/reproduce.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 
@@ -10,6 +11,7 @@ namespace lockstep::cli {
 std::span<const ReportKind> report_kinds() {
   // Kinds that lead a file stand before those that accompany others (fit, roofline, section, curve, verdict, check).
   static constexpr ReportKind kKinds[] = {
+      {"ladder", ladder_document},
       {"experiment", experiment_document},
       {"measurement", report::results_document},
   };

@@ -2,6 +2,7 @@
 the same batches in the same order (no shuffling), so losses can be compared and the work is the same."""
 import dataclasses
 import gzip
+import json
 import math
 import os
 import pathlib
@@ -131,7 +132,17 @@ def exact(workload, steps):
     return dataclasses.replace(workload, dtype="float64", samples=min(workload.samples, steps * workload.batch))
 
 
+def described(text):
+    """A workload of the ladder (cli/ladder/peers.cpp): JSON with layers, input, batch, optimizer, samples, dtype, epochs."""
+    parts = json.loads(text)
+    for key in ("input", "optimizer"):
+        parts[key] = tuple(parts[key])
+    return Workload("ladder", "the network of a ladder", layers=tuple(map(tuple, parts.pop("layers"))), **parts)
+
+
 def by_name(name, quick=False):
+    if name.startswith("{"):
+        return described(name)
     found = next((w for w in ALL if w.name == name), None)
     if found is None:
         raise SystemExit(f"peers: no workload {name}; there are {', '.join(w.name for w in ALL)}")

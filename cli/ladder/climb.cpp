@@ -1,0 +1,313 @@
+#include "cli/ladder/climb.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "cli/run_directory.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/lab/peak.hpp"
+#include "lockstep/lab/statistics.hpp"
+#include "lockstep/lab/text_table.hpp"
+#include "lockstep/parallel/team.hpp"
+#include "lockstep/train/model_file.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double kProbeLimit = 120;      // seconds: a rung that does not train one batch in it is left out
+constexpr double kPeerStartLimit = 180;  // imports and compilation
+constexpr int kProbeBatches = 16;
+constexpr int kWantedSamples = 6;
+constexpr double kShortestEpoch = 0.15, kLongestEpoch = 8;
+constexpr double kSlow = 4;  // times the epoch of simd: measured on fewer samples
+constexpr double kCurveSeconds = 45;
+
+std::int64_t whole_batches(double samples, std::int64_t batch, std::int64_t most) {
+  const auto batches = std::max<std::int64_t>(static_cast<std::int64_t>(samples / double(batch)), 1);
+  return std::min(batches * batch, most);
+}
+
+double largest_difference(const fs::path& one, const fs::path& other) {
+  const Model a = load_model(one), b = load_model(other);
+  return std::visit(
+      [&](const auto& x) {
+        const auto& y = std::get<std::decay_t<decltype(x)>>(b.network.values());
+        double largest = 0;
+        for (decltype(x.size()) i = 0; i < std::min(x.size(), y.size()); ++i)
+          largest = std::max(largest, std::abs(double(x[i]) - double(y[i])));
+        return largest;
+      },
+      a.network.values());
+}
+
+class Climber {
+ public:
+  Climber(const LadderArguments& arguments, Console& console, const Stopped& stopped)
+      : arguments_(arguments), console_(console), stopped_(stopped) {}
+
+  Climb run() {
+    prepare();
+    try {
+      probe();
+      sample();
+      profile();
+      curve();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::preempted) throw;
+    }
+    climb_.stopped = stopped_();
+    std::erase_if(climb_.rungs, [](const Climbed& each) { return each.sampled.samples.empty(); });
+    console_.draw("");
+    std::error_code ignored;
+    fs::remove_all(climb_.setting.scratch, ignored);
+    return std::move(climb_);
+  }
+
+ private:
+  void prepare() {
+    climb_.config = load_config(arguments_.config, arguments_.set);
+    const RunConfig& config = climb_.config;
+    climb_.epoch_samples = load_data(config.data).train->size();
+    climb_.setting = {.config = arguments_.config, .set = arguments_.set, .stopped = stopped_};
+    climb_.setting.batch =
+        config.train.batch > 0 ? std::min(config.train.batch, climb_.epoch_samples) : climb_.epoch_samples;
+    std::string pattern = (fs::temp_directory_path() / "lockstep-ladder-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) fail_system(ExitCode::resources, pattern, errno);
+    climb_.setting.scratch = pattern;
+    const int cpus = available_cpus();
+    const Scalar scalar = config.model.precision == Precision::float32 ? Scalar::float32 : Scalar::float64;
+    console_.draw("ladder: measuring the machine");
+    Ceilings& c = climb_.ceilings;
+    c.threads = cpus;
+    c.flops_one = measure_fma_peak(scalar, 1);
+    c.flops_all = cpus > 1 ? measure_fma_peak(scalar, cpus) : c.flops_one;
+    c.bandwidth_one = measure_memory_bandwidth(1);
+    c.bandwidth_all = cpus > 1 ? measure_memory_bandwidth(cpus) : c.bandwidth_one;
+  }
+
+  std::int64_t batch() const { return climb_.setting.batch; }
+
+  static const Rung& reference() {
+    static const Rung simd{"reference", "SIMD kernels, 1 thread", RungGroup::simd, "simd"};
+    return simd;
+  }
+
+  /// The weights that a training on so many samples must have.
+  const Turn& reference_of(std::int64_t samples) {
+    auto found = references_.find(samples);
+    if (found == references_.end())
+      found = references_.emplace(samples, run_turn(reference(), climb_.setting, samples, kProbeLimit)).first;
+    return found->second;
+  }
+
+  void leave_out(const Rung& rung, const std::string& why) {
+    console_.note(fmt::format("left out: {}: {}", rung.title, why));
+    climb_.left_out.push_back({rung, why});
+  }
+
+  /// Which rungs run here, how fast, and so on how many samples each is measured.
+  void probe() {
+    const std::vector<Rung> rungs = chosen_rungs(all_rungs(available_cpus(), backend_names()), arguments_.rungs);
+    const std::int64_t part = whole_batches(double(kProbeBatches * batch()), batch(), climb_.epoch_samples);
+    const Turn& first = reference_of(part);
+    const double rate = double(part) / first.seconds;
+    // Of a turn: two epochs, and starting and ending the process.
+    const double turn = 0.8 * arguments_.budget / double(kWantedSamples) / double(rungs.size());
+    const double start = std::max(first.wall - 2 * first.seconds, 0.0);
+    const double epoch = std::clamp((turn - start) / 2, kShortestEpoch, kLongestEpoch);
+    const std::int64_t usual = whole_batches(epoch * rate, batch(), climb_.epoch_samples);
+    for (const Rung& rung : rungs) {
+      console_.draw(fmt::format("ladder: trying {}", rung.title));
+      if (rung.is_peer())
+        probe_peer(rung, usual);
+      else
+        probe_rung(rung, usual, epoch);
+    }
+    if (climb_.rungs.empty()) throw Error(ExitCode::usage, "ladder: none of the chosen rungs runs here");
+  }
+
+  void probe_rung(const Rung& rung, std::int64_t usual, double epoch) {
+    try {
+      const std::int64_t one = whole_batches(1, batch(), climb_.epoch_samples);
+      const Turn turn = run_turn(rung, climb_.setting, one, kProbeLimit);
+      const double rate = double(one * rung.growth) / turn.seconds;
+      const bool slow = double(usual) / rate > kSlow * epoch && rung.group != RungGroup::weak;
+      std::int64_t samples = slow ? whole_batches(epoch * rate, batch(), usual) : usual;
+      if (rung.group == RungGroup::weak)
+        samples = std::min(samples, climb_.epoch_samples / rung.growth / batch() * batch());
+      if (samples == 0) return leave_out(rung, "the data are too few to grow with the workers");
+      climb_.rungs.push_back({.rung = rung, .samples = samples});
+      if (slow) reference_of(samples);
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::preempted) throw;
+      leave_out(rung, error.what());
+    }
+  }
+
+  void probe_peer(const Rung& rung, std::int64_t samples) {
+    const auto place = find_peers();
+    if (!place) return leave_out(rung, "not installed (make peers)");
+    std::string why;
+    const auto workload = peer_workload(climb_.config, samples, why);
+    if (!workload) return leave_out(rung, why);
+    try {
+      auto peer = std::make_unique<PeerRung>(*place, rung, *workload, kPeerStartLimit, stopped_);
+      climb_.rungs.push_back({.rung = rung, .samples = samples, .mark = "own weights", .version = peer->version()});
+      peers_[rung.id] = std::move(peer);
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::preempted) throw;
+      leave_out(rung, error.what());
+    }
+  }
+
+  double sample_once(Climbed& climbed) {
+    ++turns_;
+    console_.draw(fmt::format("ladder: turn {}, {}", turns_, climbed.rung.title));
+    if (climbed.rung.is_peer()) {
+      const PeerAnswer answer = peers_.at(climbed.rung.id)->run(kProbeLimit);
+      climbed.last.accuracy = answer.accuracy;
+      climbed.last.loss = answer.loss;
+      return answer.seconds;
+    }
+    const double limit = kProbeLimit + 20 * climbed.last.wall;
+    climbed.last = run_turn(climbed.rung, climb_.setting, climbed.samples, limit);
+    compare(climbed);
+    return climbed.last.seconds;
+  }
+
+  /// The weights of this turn with those of the reference: every turn, not only the first.
+  void compare(Climbed& climbed) {
+    if (climbed.rung.group == RungGroup::weak) {
+      climbed.mark = "other training";
+      return;
+    }
+    const Turn& reference = reference_of(climbed.samples);
+    if (climbed.last.weight_hash == reference.weight_hash) {
+      if (climbed.mark.empty()) climbed.mark = "same";
+      return;
+    }
+    climbed.mark = "differs";
+    climbed.largest_difference =
+        std::max(climbed.largest_difference.value_or(0), largest_difference(climbed.last.model, reference.model));
+  }
+
+  void sample() {
+    for (const Climbed& each : climb_.rungs)
+      if (!each.rung.is_peer() && each.rung.group != RungGroup::weak) reference_of(each.samples);
+    std::vector<SampledVariant> variants;
+    // The first epoch of every turn warms up; a peer lives on between its turns and has been compiled.
+    for (Climbed& climbed : climb_.rungs)
+      variants.push_back({climbed.rung.id, [this, &climbed] { return sample_once(climbed); }, 0});
+    const SamplingRule rule{.share = arguments_.share,
+                            .least = std::min(kWantedSamples, arguments_.samples),
+                            .most = arguments_.samples,
+                            .budget_seconds = arguments_.budget,
+                            .stopped = stopped_};
+    std::vector<SampledResult> results = sample_in_turns(variants, rule);
+    peers_.clear();
+    for (std::size_t i = 0; i < results.size(); ++i) climb_.rungs[i].sampled = std::move(results[i]);
+    std::erase_if(climb_.rungs, [&](const Climbed& each) {
+      if (!each.sampled.samples.empty()) return false;
+      if (each.sampled.end == SamplingEnd::failed) leave_out(each.rung, each.sampled.failure);
+      return true;
+    });
+  }
+
+  /// One more turn of every rung, with spans: they say where the time goes, and their times are not used.
+  void profile() {
+    for (Climbed& climbed : climb_.rungs) {
+      if (climbed.rung.is_peer()) continue;
+      console_.draw(fmt::format("ladder: spans of {}", climbed.rung.title));
+      try {
+        climbed.profile = run_turn(climbed.rung, climb_.setting, climbed.samples, kProbeLimit, true).profile;
+      } catch (const Error& error) {
+        if (error.code() == ExitCode::preempted) throw;
+        console_.note(fmt::format("no spans of {}: {}", climbed.rung.title, error.what()));
+      }
+    }
+  }
+
+  /// The training as the configuration has it, on the fastest rung that keeps the promise.
+  void curve() {
+    const Climbed* fastest = nullptr;
+    double best = 0;
+    for (const Climbed& each : climb_.rungs) {
+      if (each.mark != "same" || each.rung.ranks > 1) continue;
+      const double rate = double(each.samples) / median(each.sampled.samples);
+      if (rate > best) {
+        best = rate;
+        fastest = &each;
+      }
+    }
+    if (fastest == nullptr) return;
+    const double epoch = double(climb_.epoch_samples) / best;
+    const auto epochs = std::min<std::int64_t>(climb_.config.epochs, static_cast<std::int64_t>(kCurveSeconds / epoch));
+    if (epochs < 1) return console_.note("no curve of loss and accuracy: an epoch takes too long");
+    console_.draw(fmt::format("ladder: training {} of {} epochs in full on {}", epochs, climb_.config.epochs,
+                              fastest->rung.title));
+    const fs::path folder = climb_.setting.scratch / "curve";
+    std::vector<std::string> words = {fs::read_symlink("/proc/self/exe").string(),
+                                      "train",
+                                      arguments_.config,
+                                      "--json",
+                                      "--quiet",
+                                      "--overwrite",
+                                      "--out",
+                                      folder.string(),
+                                      "--backend",
+                                      fastest->rung.backend,
+                                      "--threads",
+                                      std::to_string(fastest->rung.threads)};
+    for (const std::string& change : arguments_.set) words.insert(words.end(), {"--set", change});
+    words.insert(words.end(), {"--set", fmt::format("train.epochs={}", epochs)});
+    const ChildEnd end = run_child(words, {}, 10 * kCurveSeconds, stopped_);
+    if (end.code != 0) return console_.note(fmt::format("no curve of loss and accuracy: {}", end.err));
+    climb_.curve_rung = fastest->rung.title;
+    const Json json = Json::parse(end.out, nullptr, false);
+    if (json.is_object() && json.contains("seconds")) climb_.curve_seconds = json["seconds"].get<double>();
+    read_curve(folder / kMetricsFile);
+  }
+
+  void read_curve(const fs::path& file) {
+    std::ifstream lines(file);
+    const auto add = [](const Json& line, const char* part, const char* key, std::vector<double>& into) {
+      if (line.contains(part) && line[part].contains(key) && line[part][key].is_number())
+        into.push_back(line[part][key].get<double>());
+    };
+    for (std::string text; std::getline(lines, text);) {
+      const Json line = Json::parse(text, nullptr, false);
+      if (!line.is_object()) continue;
+      add(line, "train", "loss", climb_.curve_loss);
+      add(line, "train", "accuracy", climb_.curve_accuracy);
+      add(line, "validation", "loss", climb_.curve_validation_loss);
+      add(line, "validation", "accuracy", climb_.curve_validation_accuracy);
+      if (line.contains("test") && line["test"].contains("accuracy"))
+        climb_.final_accuracy = line["test"]["accuracy"].get<double>();
+    }
+  }
+
+  const LadderArguments& arguments_;
+  Console& console_;
+  const Stopped& stopped_;
+  Climb climb_{};
+  std::map<std::int64_t, Turn> references_;
+  std::map<std::string, std::unique_ptr<PeerRung>> peers_;
+  int turns_ = 0;
+};
+
+}  // namespace
+
+Climb climb(const LadderArguments& arguments, Console& console, const Stopped& stopped) {
+  return Climber(arguments, console, stopped).run();
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,59 @@
+#pragma once
+// The measuring part of the ladder: which rungs run here, on how many samples, and the samples themselves.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/console.hpp"
+#include "cli/ladder/ladder.hpp"
+#include "cli/ladder/peers.hpp"
+#include "cli/ladder/turn.hpp"
+#include "lockstep/lab/sampling.hpp"
+
+namespace lockstep::cli {
+
+/// Ceilings of the machine, measured on the spot.
+struct Ceilings {
+  int threads = 1;                              // "all"
+  double flops_one = 0, flops_all = 0;          // per second, in the network's precision
+  double bandwidth_one = 0, bandwidth_all = 0;  // bytes per second
+};
+
+/// A rung that runs here, and what was found out about it.
+struct Climbed {
+  Rung rung{};
+  std::int64_t samples = 0;  // of the training set that it was measured on
+  SampledResult sampled{};   // seconds per pass over those samples
+  Turn last{};               // of the samples: phases of ranks, hash, accuracy
+  std::optional<TurnProfile> profile{};
+  std::string mark{};                          // "same", "differs", "own weights", "other training"
+  std::optional<double> largest_difference{};  // of weights, where they are comparable and not the same
+  std::string version{};                       // of a peer
+};
+
+struct LeftOut {
+  Rung rung{};
+  std::string why;
+};
+
+struct Climb {
+  RunConfig config{};
+  std::int64_t epoch_samples = 0;  // of a whole epoch
+  Ceilings ceilings{};
+  std::vector<Climbed> rungs{};
+  std::vector<LeftOut> left_out{};
+  TurnSetting setting{};
+  bool stopped = false;
+  // The whole training on the fastest rung of the promise, epoch by epoch.
+  std::string curve_rung{};
+  std::vector<double> curve_loss{}, curve_accuracy{}, curve_validation_loss{}, curve_validation_accuracy{};
+  std::optional<double> final_accuracy{};
+  double curve_seconds = 0;
+};
+
+/// Signals end it early; `stopped` is set then, and all that was measured is there.
+Climb climb(const LadderArguments& arguments, Console& console, const Stopped& stopped);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,119 @@
+#include "cli/ladder/ladder.hpp"
+
+#include <csignal>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/build_commit.hpp"
+#include "cli/ladder/analysis.hpp"
+#include "cli/ladder/climb.hpp"
+#include "cli/ladder/report.hpp"
+#include "cli/run_directory.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/lab/report/text.hpp"
+#include "lockstep/lab/report/write.hpp"
+#include "lockstep/parallel/team.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+volatile std::sig_atomic_t ladder_signal = 0;
+
+extern "C" void note_ladder_signal(int number) { ladder_signal = number; }
+
+/// The first signal ends the measuring, and what was measured is written; a second one has its usual effect.
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = note_ladder_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+}
+
+/// The folder of the measurement: `path`, or runs/ladder-<n> with the first n that is free. Error(usage) when it holds
+/// something else than an earlier measurement that may be replaced.
+fs::path prepare_folder(const std::string& path, bool overwrite) {
+  fs::path folder = path;
+  if (path.empty()) {
+    int number = 1;
+    while (fs::exists(folder = fs::path("runs") / fmt::format("ladder-{}", number))) ++number;
+  } else if (fs::exists(folder) && !(fs::is_directory(folder) && fs::is_empty(folder))) {
+    const bool ours = fs::exists(folder / kResultsFile);
+    if (!ours || !overwrite)
+      throw Error(ExitCode::usage, fmt::format("--out {}: {}", path,
+                                               ours ? "holds an earlier measurement; --overwrite replaces it"
+                                                    : "exists and is no measurement of Lockstep's"));
+  }
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail_system(ExitCode::resources, folder.string(), error.value());
+  return folder;
+}
+
+void write_results(const fs::path& folder, const std::vector<Result>& results) {
+  std::string lines;
+  for (const Result& each : results) lines += to_json_line(each) + "\n";
+  write_file_atomically(folder / kResultsFile, lines);
+}
+
+/// The rungs, what limits them, and the words: what fits on a terminal. The rest is in the report.
+std::string terminal_text(const std::vector<Result>& results) {
+  report::Table table = ladder_table(results);
+  for (const char* less : {"threads", "ranks", "samples"}) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (table.columns[c].key != less) continue;
+      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+      for (report::Row& row : table.rows) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(c));
+      break;
+    }
+  }
+  report::Document words;
+  report::Section& section = words.section("");
+  section.add(std::move(table));
+  report::List limits;
+  for (const Result& each : results)
+    if (each.kind == "ladder" && !each.words.at("title").empty() && !each.word("verdict").empty() &&
+        each.word("group") != "weak")
+      limits.items.push_back(fmt::format("{}: {}", each.word("title"), each.word("verdict")));
+  section.add(report::Paragraph{"What limits each rung:"}).add(std::move(limits));
+  for (std::string& sentence : ladder_summary(results)) section.add(report::Paragraph{std::move(sentence)});
+  return report::to_text(words);
+}
+
+}  // namespace
+
+void run_ladder(const LadderArguments& arguments, Console& console) {
+  const fs::path folder = prepare_folder(arguments.out, arguments.overwrite);
+  const std::vector<Finding> findings = examine(look_at_machine(), {.threads = available_cpus(), .uses_library = true});
+  for (const std::string& warning : warning_lines(findings)) console.note("doctor: " + warning);
+  ResultOrigin origin = measured_here();
+  origin.commit = build_commit();
+  origin.command = arguments.command;
+  catch_signals();
+  const Climb climbed = climb(arguments, console, [] { return ladder_signal != 0; });
+  const std::string stopped = "stopped by a signal";
+  if (climbed.rungs.empty()) throw Error(ExitCode::preempted, stopped + " before anything was measured");
+  std::vector<Result> results = ladder_results(climbed, arguments, origin, findings);
+  if (climbed.stopped)
+    for (Result& each : results) each.warnings.push_back(stopped + ": fewer samples than wanted");
+  write_results(folder, results);
+  const auto files =
+      report::write_report(ladder_document(results), folder, {.csv = arguments.csv, .extra_p = arguments.csv});
+  if (console.json()) {
+    for (const Result& each : results) console.print(to_json_line(each) + "\n");
+  } else {
+    console.print(terminal_text(results));
+    console.print(fmt::format("\nreport   {}\nresults  {}\n", one_line(files.front().string()),
+                              one_line((folder / kResultsFile).string())));
+  }
+  if (climbed.stopped)
+    throw Error(ExitCode::preempted,
+                fmt::format("{}; what was measured until then is in {}", stopped, folder.string()));
+}
+
+}  // namespace lockstep::cli

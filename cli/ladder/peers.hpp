@@ -1,0 +1,42 @@
+#pragma once
+// PyTorch and JAX as rungs: the scripts of bench/peers train the same network on the same samples with their own
+// initial weights. They need Fashion-MNIST, and layers that the scripts know.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/ladder/child.hpp"
+#include "cli/ladder/rungs.hpp"
+#include "lockstep/config/config.hpp"
+
+namespace lockstep::cli {
+
+struct PeerPlace {
+  std::string python;   // of build/venv-peers
+  std::string scripts;  // bench/peers
+};
+
+/// Where the peers are, from the current folder upwards or beside the program; nothing: not installed.
+std::optional<PeerPlace> find_peers();
+
+/// The network as bench/peers/workloads.py takes it; `why` says what it does not know.
+std::optional<std::string> peer_workload(const RunConfig& config, std::int64_t samples, std::string& why);
+
+struct PeerAnswer {
+  double seconds = 0;
+  std::optional<double> accuracy{}, loss{};
+};
+
+class PeerRung {
+ public:
+  /// Starts it: imports, loads, compiles. Error(peer_lost) when it cannot.
+  PeerRung(const PeerPlace& place, const Rung& rung, const std::string& workload, double seconds, Stopped stopped);
+  PeerAnswer run(double seconds);
+  std::string version() const;
+
+ private:
+  std::unique_ptr<Conversation> conversation_;
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,226 @@
+#include "cli/ladder/report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/ladder/report_parts.hpp"
+#include "lockstep/core/error.hpp"
+
+namespace lockstep::cli {
+
+using namespace report;  // NOLINT(google-build-using-namespace): the words of documents
+
+namespace {
+
+const Result* fastest(const std::vector<const Result*>& rungs, bool same_bits) {
+  const Result* best = nullptr;
+  for (const Result* each : rungs)
+    if ((!same_bits || each->word("mark") == "same") &&
+        (best == nullptr || each->summary()->median < best->summary()->median))
+      best = each;
+  return best;
+}
+
+Cell speedup_cell(const std::optional<Speedup>& speedup) {
+  if (!speedup) return {};
+  return Cell(speedup->value).interval(speedup->low, speedup->high);
+}
+
+Cell weights_cell(const Result& rung) {
+  const std::string mark = rung.word("mark");
+  const std::string hash = rung.weight_hash.substr(0, 8);
+  if (mark == "same") return Cell(hash).marked(Mark::same);
+  if (const auto difference = rung.number("largest_difference"))
+    return Cell(hash).shown(fmt::format("{} within {:.1e}", hash, *difference)).marked(Mark::differs);
+  return Cell(mark).marked(Mark::muted);
+}
+
+Cell measured_cell(const Result& rung) {
+  const double part = rung.number("measured_samples").value_or(0), whole = rung.number("samples_per_epoch").value_or(0);
+  Cell cell(static_cast<std::int64_t>(part));
+  return part < whole ? cell.noted(fmt::format("of {:.0f}, scaled", whole)) : cell;
+}
+
+Row rung_row(const Result& rung, const Result* naive, const Result* simd, const Result* best) {
+  const Summary summary = *rung.summary();
+  const double workers = rung.number("threads").value_or(1) * rung.number("ranks").value_or(1);
+  const auto against_simd = speedup_of(simd, rung);
+  const bool ours = rung.word("group") != "peer";
+  Row row{.cells = {rung.word("title"),
+                    Cell(summary.median).interval(summary.interval.low, summary.interval.high).sampled(rung.samples),
+                    Cell(static_cast<std::int64_t>(rung.samples.size())), measured_cell(rung),
+                    speedup_cell(speedup_of(naive, rung)), speedup_cell(against_simd),
+                    workers > 1 && against_simd && ours ? Cell(against_simd->value / workers) : Cell(),
+                    Cell(rung.number("flops_per_second").value_or(0) * 1e-9), Cell(rung.number("peak_share")),
+                    Cell(rung.number("accuracy")), weights_cell(rung), Cell(rung.number("explained")),
+                    Cell(rung.number("threads")), Cell(rung.number("ranks"))},
+          .tone = tone_of(rung)};
+  if (&rung == naive) row.mark = Mark::baseline;
+  if (&rung == best) row.mark = Mark::best;
+  return row;
+}
+
+std::string times(const Speedup& speedup) {
+  return fmt::format("{:.3g} times ({:.3g} to {:.3g})", speedup.value, speedup.low, speedup.high);
+}
+
+BarChart bars(const std::vector<const Result*>& rungs) {
+  BarChart chart{
+      .id = "ladder-bars",
+      .title = "Time per epoch, rung by rung",
+      .description = "Bars of the median seconds per epoch of every rung, on a logarithmic axis; shorter is faster.",
+      .axis = {.title = "time per epoch", .unit = "s", .scale = Scale::log, .format = seconds()},
+      .note = "Whiskers: 95 % interval of the median."};
+  for (const Result* each : rungs) {
+    const Summary s = *each->summary();
+    chart.groups.push_back({.label = each->word("title"),
+                            .bars = {BarValue(s.median, Interval{s.interval.low, s.interval.high})},
+                            .tone = tone_of(*each)});
+  }
+  return chart;
+}
+
+Table verdict_table(const std::vector<const Result*>& rungs) {
+  Table table{.id = "verdicts",
+              .title = "What limits each rung",
+              .columns = {{.title = "Rung"}, {.title = "Limit"}, {.title = "From the spans"}},
+              .notes = {"Spans are taken in one more turn of each rung, whose times are not used."}};
+  for (const Result* each : rungs)
+    if (!each->word("limit").empty())
+      table.rows.push_back(
+          {.cells = {each->word("title"), each->word("limit"), each->word("verdict")}, .tone = tone_of(*each)});
+  return table;
+}
+
+Headline headline(const ResultSet& set, const std::vector<const Result*>& rungs) {
+  Headline top;
+  const Result* best = fastest(rungs, true);
+  const auto add = [&](const char* against, const char* label) {
+    if (best == nullptr || best->name == against) return;
+    if (const auto speedup = speedup_of(set.find("ladder", against), *best))
+      top.numbers.push_back({fmt::format("{:.3g}×", speedup->value), label,
+                             fmt::format("95 %: {:.3g} to {:.3g}", speedup->low, speedup->high)});
+  };
+  add("naive", "faster than plain loops");
+  add("simd", "faster than one thread");
+  const auto same =
+      std::count_if(rungs.begin(), rungs.end(), [](const Result* r) { return r->word("mark") == "same"; });
+  top.numbers.push_back({fmt::format("{}", same),
+                         same == 1 ? "rung with the reference's bits" : "rungs, one and the same weights",
+                         "compared by hash"});
+  if (const Result* curve = set.find("curve", "training"); curve != nullptr && curve->number("test_accuracy"))
+    top.numbers.push_back({fmt::format("{:.1f} %", 100 * *curve->number("test_accuracy")), "accuracy, trained in full",
+                           fmt::format("{:.1f} s on {}", curve->number("seconds").value_or(0), curve->word("rung"))});
+  return top;
+}
+
+}  // namespace
+
+std::vector<std::string> ladder_summary(std::span<const Result> results) {
+  const ResultSet set(results);
+  const auto rungs = set.rungs();
+  const Result *naive = set.find("ladder", "naive"), *simd = set.find("ladder", "simd"), *best = fastest(rungs, true);
+  std::vector<std::string> sentences;
+  if (best != nullptr) {
+    std::string text = fmt::format("**{}** is the fastest rung that keeps the bits: {:.3g} s per epoch",
+                                   best->word("title"), best->summary()->median);
+    if (const auto s = speedup_of(naive, *best); s && best != naive)
+      text += fmt::format(", {} the speed of plain serial loops", times(*s));
+    if (const auto s = speedup_of(simd, *best); s && best != simd)
+      text += fmt::format(" and {} that of the best serial rung", times(*s));
+    sentences.push_back(text + ".");
+    sentences.push_back(fmt::format("What limits it: {}.", best->word("verdict")));
+  }
+  std::vector<std::string> differ, peers;
+  for (const Result* each : rungs) {
+    if (each->word("mark") == "differs")
+      differ.push_back(fmt::format("{} (largest difference {:.1e})", each->word("title"),
+                                   each->number("largest_difference").value_or(0)));
+    if (each->word("group") == "peer" && best != nullptr)
+      if (const auto s = speedup_of(each, *best))
+        peers.push_back(fmt::format("{} takes {} as long", each->word("title"), times(*s)));
+  }
+  const auto same =
+      std::count_if(rungs.begin(), rungs.end(), [](const Result* r) { return r->word("mark") == "same"; });
+  sentences.push_back(fmt::format(
+      "{} of {} rungs end with the same weights, bit for bit{}.", same, rungs.size(),
+      differ.empty()
+          ? ""
+          : fmt::format("; not those of {}, whose sums round in another order (training makes such differences grow)",
+                        fmt::join(differ, ", "))));
+  if (!peers.empty()) sentences.push_back(fmt::format("{}.", fmt::join(peers, "; ")));
+  for (const Result* fit : set.of("fit"))
+    if (!fit->word("text").empty()) sentences.push_back(fit->word("text"));
+  return sentences;
+}
+
+Table ladder_table(std::span<const Result> results) {
+  const ResultSet set(results);
+  const auto rungs = set.rungs();
+  const Result *naive = set.find("ladder", "naive"), *simd = set.find("ladder", "simd"), *best = fastest(rungs, false);
+  Table table{.id = "ladder",
+              .title = "Every rung",
+              .columns = {{.title = "Rung", .key = "rung", .role = report::Role::call_path},
+                          {.title = "Time per epoch",
+                           .unit = "s",
+                           .format = significant(4),
+                           .key = "seconds_per_epoch",
+                           .role = report::Role::metric},
+                          {.title = "Samples", .format = integer(), .key = "samples"},
+                          {.title = "Measured on", .format = integer(), .key = "measured_samples"},
+                          {.title = "× naive", .format = ratio(), .key = "speedup_naive"},
+                          {.title = "× simd", .format = ratio(), .key = "speedup_simd"},
+                          {.title = "Efficiency", .format = percent(0), .key = "efficiency"},
+                          {.title = "GFLOP/s", .format = significant(3), .key = "gflops"},
+                          {.title = "Of peak", .format = percent(1), .key = "peak_share"},
+                          {.title = "Accuracy", .format = percent(1), .key = "accuracy"},
+                          {.title = "Weights", .key = "weights"},
+                          {.title = "Explained", .format = percent(2), .key = "explained"},
+                          {.title = "Threads", .format = integer(), .key = "threads", .role = report::Role::parameter},
+                          {.title = "Ranks", .format = integer(), .key = "ranks", .role = report::Role::parameter}}};
+  for (const Result* each : rungs) table.rows.push_back(rung_row(*each, naive, simd, best));
+  table.notes = {
+      "Medians of samples taken in turns, with non-parametric 95 % intervals. × naive: against plain serial loops; × "
+      "simd: against the best "
+      "serial rung. Efficiency: × simd / (threads x ranks). Of peak: of the multiply-add peak measured before, on one "
+      "or on all processors.",
+      "Accuracy: on test samples after two epochs on the samples measured, so rungs on other numbers of samples have "
+      "other accuracies. "
+      "Weights: same = the hash of SIMD kernels on one thread, trained on the same samples. Explained: the share of "
+      "the time that spans account for."};
+  return table;
+}
+
+Document ladder_document(std::span<const Result> results) {
+  const ResultSet set(results);
+  const auto rungs = set.rungs();
+  if (rungs.empty()) throw Error(ExitCode::data, "the results hold no rung of a ladder");
+  const Result& first = *rungs.front();
+  const Result* machine = set.find("machine", "ceilings");
+  Document document{.title = "The ladder", .subtitle = machine != nullptr ? machine->word("config") : ""};
+  document.footer = fmt::format("Lockstep {}, commit {}, {}",
+                                first.origin.versions.contains("lockstep") ? first.origin.versions.at("lockstep") : "?",
+                                first.origin.commit, first.origin.time);
+  Section& summary = document.section("Summary");
+  summary.add(headline(set, rungs));
+  for (std::string& sentence : ladder_summary(results)) summary.add(Paragraph{std::move(sentence)});
+  for (const std::string& warning : first.origin.command.empty() ? std::vector<std::string>{}
+                                    : machine != nullptr         ? machine->warnings
+                                                                 : std::vector<std::string>{})
+    summary.add(Notice{.kind = Notice::Kind::warning, .text = "Taken under a warning: " + warning});
+  Section& ladder = document.section("The ladder");
+  ladder.add(ladder_table(results)).add(bars(rungs)).add(verdict_table(rungs));
+  List left_out;
+  for (const Result* each : set.of("verdict")) left_out.items.push_back(each->word("text"));
+  if (!left_out.items.empty()) ladder.add(Paragraph{"Not measured here:"}).add(std::move(left_out));
+  add_scaling(set, document);
+  add_roofline(set, document);
+  add_sections(set, document);
+  add_curves(set, document);
+  add_method(set, document);
+  return document;
+}
+
+}  // namespace lockstep::cli

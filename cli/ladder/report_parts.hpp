@@ -1,0 +1,42 @@
+#pragma once
+// Parts of a ladder's report, each from the results of one kind.
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lockstep/lab/report/document.hpp"
+#include "lockstep/lab/results.hpp"
+
+namespace lockstep::cli {
+
+/// Results by kind and name.
+class ResultSet {
+ public:
+  explicit ResultSet(std::span<const Result> results) : results_(results) {}
+  std::vector<const Result*> of(const std::string& kind) const;
+  const Result* find(const std::string& kind, const std::string& name) const;
+  /// The rungs that train the same network: not those of weak scaling.
+  std::vector<const Result*> rungs() const;
+
+ private:
+  std::span<const Result> results_;
+};
+
+/// Median of `base` over median of `own`, with the interval that their intervals allow.
+struct Speedup {
+  double value, low, high;
+};
+std::optional<Speedup> speedup_of(const Result* base, const Result& own);
+
+report::Tone tone_of(const Result& rung);
+
+void add_scaling(const ResultSet& results, report::Document& document);
+void add_roofline(const ResultSet& results, report::Document& document);
+void add_sections(const ResultSet& results, report::Document& document);
+void add_curves(const ResultSet& results, report::Document& document);
+void add_method(const ResultSet& results, report::Document& document);
+
+}  // namespace lockstep::cli

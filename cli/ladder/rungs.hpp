@@ -1,0 +1,36 @@
+#pragma once
+// The rungs of the ladder: who trains, with how many workers.
+
+#include <string>
+#include <vector>
+
+namespace lockstep::cli {
+
+enum class RungGroup { naive, library, simd, threads, ranks, hybrid, device, peer, weak };
+
+struct Rung {
+  std::string id;     // "threads-2": what --rungs names
+  std::string title;  // "SIMD kernels, 2 threads"
+  RungGroup group = RungGroup::simd;
+  std::string backend = "simd";  // of a peer: "torch" or "jax"
+  std::string variant{};         // of a peer: "eager", "compile", "scan"
+  int threads = 1, ranks = 1;
+  int growth = 1;  // weak scaling: batch and samples are so many times as large
+  int workers() const { return threads * ranks; }
+  bool is_peer() const { return group == RungGroup::peer; }
+};
+
+/// All rungs that a machine with so many processors could have, from the slowest up. Whether they run here shows when
+/// they are tried.
+std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& backends);
+
+/// Those named: by id, by the beginning of one ("threads", "ranks"), or by group. None named: all. Error(usage) for a
+/// name that fits nothing.
+std::vector<Rung> chosen_rungs(const std::vector<Rung>& all, const std::vector<std::string>& names);
+
+const char* to_string(RungGroup group);
+
+/// 1, 2, 4, ... and `most`
+std::vector<int> worker_counts(int most);
+
+}  // namespace lockstep::cli

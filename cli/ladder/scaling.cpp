@@ -1,0 +1,135 @@
+#include "cli/ladder/scaling.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lockstep/lab/statistics.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+/// Curves go beyond what was measured, so that a bend shows; not so far that they are guesses.
+constexpr double kBeyond = 4;
+
+double farthest(const std::vector<ScalingPoint>& points) {
+  double most = 1;
+  for (const ScalingPoint& point : points) most = std::max(most, point.workers);
+  return std::min(kBeyond * most, most + 32);
+}
+
+std::string percent_of(const FittedValue& value) {
+  return fmt::format("{:.1f} % (95 %: {:.1f} to {:.1f})", 100 * value.value, 100 * value.low, 100 * value.high);
+}
+
+}  // namespace
+
+std::vector<ScalingPoint> ScalingStudy::points(RungGroup group) const {
+  std::vector<ScalingPoint> found;
+  for (const Climbed& each : climb_.rungs) {
+    if (each.rung.group != group && each.rung.group != RungGroup::simd) continue;
+    ScalingPoint point{double(each.rung.workers()), {}};
+    // Seconds per sample of one pass; in weak scaling, per pass over what grew.
+    const double work = double(each.samples);
+    for (const double seconds : each.sampled.samples) point.samples.push_back(seconds / work);
+    found.push_back(std::move(point));
+  }
+  return found;
+}
+
+std::optional<double> ScalingStudy::predicted_serial() const {
+  for (const Climbed& each : climb_.rungs) {
+    if (each.rung.group != RungGroup::simd || !each.profile) continue;
+    double serial = 0, all = 0;
+    for (const SectionTime& section : each.profile->sections) {
+      if (section.name == "validation") continue;
+      all += section.seconds;
+      if (section.name == "shuffle" || section.name == "report") serial += section.seconds;
+    }
+    if (all > 0) return serial / all;
+  }
+  return std::nullopt;
+}
+
+void ScalingStudy::add_measured(const char* of, const std::vector<ScalingPoint>& points,
+                                std::vector<Result>& results) const {
+  const auto one = std::find_if(points.begin(), points.end(), [](const ScalingPoint& p) { return p.workers == 1; });
+  if (points.size() < 2 || one == points.end()) return;
+  const bool weak = std::string_view(of) == "weak threads";
+  const Summary base = summarise(one->samples);
+  Result result = common_;
+  result.kind = "fit";
+  result.name = fmt::format("measured {}", of);
+  result.words = {{"law", "measured"}, {"of", of}};
+  for (const ScalingPoint& point : points) {
+    const Summary own = summarise(point.samples);
+    const double factor = weak ? point.workers : 1;
+    const double speedup = factor * base.median / own.median;
+    result.series["workers"].push_back(point.workers);
+    result.series["speedup"].push_back(speedup);
+    result.series["low"].push_back(factor * base.interval.low / own.interval.high);
+    result.series["high"].push_back(factor * base.interval.high / own.interval.low);
+    if (point.workers > 1 && !weak)
+      result.numbers[fmt::format("karp_flatt_{:.0f}", point.workers)] = karp_flatt(speedup, point.workers);
+  }
+  results.push_back(std::move(result));
+}
+
+void ScalingStudy::add_fit(const char* of, const std::optional<LawFit>& fit, std::vector<Result>& results) const {
+  if (!fit) return;
+  Result result = common_;
+  result.kind = "fit";
+  result.name = fmt::format("{} {}", fit->law, of);
+  result.words = {{"law", fit->law}, {"of", of}, {"exact", fit->exact ? "yes" : "no"}};
+  for (const auto& [name, value] : fit->parameters) {
+    result.numbers[name] = value.value;
+    result.numbers[name + "_low"] = value.low;
+    result.numbers[name + "_high"] = value.high;
+  }
+  result.series = {{"workers", fit->workers}, {"speedup", fit->speedup}, {"low", fit->low}, {"high", fit->high}};
+  const std::string exact =
+      fit->exact ? " Two points and two parameters: it passes through them and proves nothing." : "";
+  if (fit->law == "amdahl") {
+    const FittedValue& serial = fit->parameters.at("serial");
+    std::string text = fmt::format("Amdahl's serial share of {}, from the times: {}.", of, percent_of(serial));
+    if (const auto predicted = predicted_serial()) {
+      result.numbers["predicted"] = *predicted;
+      for (const double workers : fit->workers)
+        result.series["predicted"].push_back(amdahl_speedup(*predicted, workers));
+      text += fmt::format(" From the spans of one thread: {:.2f} %.", 100 * *predicted);
+      text +=
+          !disagrees(*predicted, serial) ? " They agree."
+          : *predicted < serial.low
+              ? " They disagree: what the spans call parallel does not get faster by as much as there are workers. "
+                "The rest is waiting, exchange, shared caches and memory, or somebody else's load; see the verdicts."
+              : " They disagree: the measured speed-up is better than the spans allow; more workers have more cache.";
+    }
+    result.words["text"] = text + exact;
+  } else if (fit->law == "usl") {
+    result.words["text"] =
+        fmt::format("Universal scalability law of {}: contention {}, coherence {}.", of,
+                    percent_of(fit->parameters.at("contention")), percent_of(fit->parameters.at("coherence"))) +
+        (fit->exact ? " As many points as parameters: it proves nothing." : "");
+  } else {
+    result.words["text"] =
+        fmt::format("Gustafson's serial share of {}: {}.", of, percent_of(fit->parameters.at("serial"))) + exact;
+  }
+  results.push_back(std::move(result));
+}
+
+void ScalingStudy::add_to(std::vector<Result>& results) const {
+  for (const auto& [of, group] : {std::pair{"threads", RungGroup::threads}, {"ranks", RungGroup::ranks}}) {
+    const auto strong = points(group);
+    if (strong.size() < 2) continue;
+    add_measured(of, strong, results);
+    add_fit(of, fit_amdahl(strong, farthest(strong)), results);
+    add_fit(of, fit_usl(strong, farthest(strong)), results);
+  }
+  const auto weak = points(RungGroup::weak);
+  if (weak.size() < 2) return;
+  add_measured("weak threads", weak, results);
+  add_fit("weak threads", fit_gustafson(weak, farthest(weak)), results);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,134 @@
+#include "cli/ladder/turn.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/mpirun.hpp"
+#include "cli/run_directory.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kTestSamples = 2000;  // whose accuracy is shown; the peers use as many
+constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
+
+std::vector<std::string> train_words(const Rung& rung, const TurnSetting& setting, std::int64_t samples) {
+  std::vector<std::string> words = {"train", setting.config};
+  const auto set = [&](std::string change) {
+    words.emplace_back("--set");
+    words.push_back(std::move(change));
+  };
+  for (const std::string& change : setting.set) set(change);
+  set(fmt::format("data.limit={}", samples * rung.growth));
+  set(fmt::format("data.test_limit={}", kTestSamples));
+  set("train.epochs=2");
+  if (rung.growth > 1) set(fmt::format("train.batch={}", setting.batch * rung.growth));
+  words.insert(words.end(), {"--backend", rung.backend, "--threads", std::to_string(rung.threads)});
+  return words;
+}
+
+[[noreturn]] void not_understood(const std::string& what) {
+  throw Error(ExitCode::bug, fmt::format("the run of a rung did not say {}", what));
+}
+
+const Json& member(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (!json.is_object() || found == json.end()) not_understood(key);
+  return *found;
+}
+
+double number(const Json& json, const char* key) {
+  const Json& value = member(json, key);
+  if (!value.is_number()) not_understood(key);
+  return value.get<double>();
+}
+
+PhaseSeconds phases(const Json& json) {
+  PhaseSeconds seconds;
+  if (!json.is_object()) not_understood("its phases");
+  for (const auto& [name, value] : json.items())
+    if (value.is_number()) seconds[name] = value.get<double>();
+  return seconds;
+}
+
+TurnProfile profile_of(const Json& json) {
+  TurnProfile profile{.explained = number(json, "explained"), .seconds = number(json, "seconds")};
+  profile.samples = static_cast<std::int64_t>(number(json, "samples"));
+  for (const Json& row : member(json, "sections")) {
+    const std::string name = member(row, "section").get<std::string>(), phase = member(row, "phase").get<std::string>();
+    profile.sections.push_back({name == phase ? name : fmt::format("{} {}", name, phase), number(row, "seconds"),
+                                number(row, "flops"), number(row, "bytes")});
+    profile.flops += profile.sections.back().flops;
+  }
+  for (const Json& thread : member(json, "by_thread")) profile.by_thread.push_back(phases(member(thread, "seconds")));
+  return profile;
+}
+
+/// The last line of timings.jsonl: the second epoch.
+void read_timings(const fs::path& file, Turn& turn) {
+  const std::vector<std::byte> bytes = read_file(file, kMostBytes);
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const Json line = Json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
+  if (!line.is_object()) not_understood("its timings");
+  if (line.contains("ranks")) {
+    for (const Json& rank : line["ranks"]) turn.ranks.push_back(phases(member(rank, "seconds")));
+  } else {
+    turn.ranks.push_back(phases(member(line, "seconds")));
+  }
+  for (const PhaseSeconds& rank : turn.ranks)
+    if (const auto total = rank.find("total"); total != rank.end())
+      turn.seconds = std::max(turn.seconds, total->second - rank.at("validation"));
+  if (turn.seconds <= 0) not_understood("how long it took");
+}
+
+ChildEnd start(const Rung& rung, std::vector<std::string> words, const TurnSetting& setting, double limit) {
+  if (rung.ranks == 1) {
+    words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
+    return run_child(words, {}, limit, setting.stopped);
+  }
+  LaunchArguments launch{.ranks = rung.ranks};
+  launch.command = std::move(words);
+  const StartCommand command = start_command(find_mpirun(""), launch, rung.ranks, {}, false, "ladder");
+  return run_child(command.words, command.environment, limit, setting.stopped);
+}
+
+}  // namespace
+
+std::string turn_command(const Rung& rung, const TurnSetting& setting, std::int64_t samples) {
+  const std::string mpirun = rung.ranks > 1 ? fmt::format("mpirun -n {} ", rung.ranks) : "";
+  return fmt::format("{}lockstep {}", mpirun, fmt::join(train_words(rung, setting, samples), " "));
+}
+
+Turn run_turn(const Rung& rung, const TurnSetting& setting, std::int64_t samples, double limit, bool profile) {
+  std::vector<std::string> words = train_words(rung, setting, samples);
+  const fs::path folder = setting.scratch / fmt::format("{}-{}", rung.id, samples);
+  words.insert(words.end(), {"--json", "--quiet", "--overwrite", "--out", folder.string()});
+  if (profile) words.emplace_back("--profile");
+  const auto begin = std::chrono::steady_clock::now();
+  const ChildEnd end = start(rung, std::move(words), setting, limit);
+  Turn turn{.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+  if (end.code != 0)
+    throw Error(end.code == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::bug,
+                end.err.empty() ? fmt::format("it ended with exit code {}", end.code) : end.err);
+  const Json json = Json::parse(end.out, nullptr, false);
+  turn.weight_hash = member(json, "weight_hash").get<std::string>();
+  const Json& scores = json.contains("test") ? json["test"] : member(json, "train");
+  if (scores.contains("accuracy")) turn.accuracy = number(scores, "accuracy");
+  if (scores.contains("loss")) turn.loss = number(scores, "loss");
+  turn.model = folder / kModelFile;
+  read_timings(folder / kTimingsFile, turn);
+  if (profile) turn.profile = profile_of(member(json, "profile"));
+  return turn;
+}
+
+}  // namespace lockstep::cli
