@@ -42,14 +42,12 @@ void collect(pid_t parent, std::vector<pid_t>& found) {
 
 /// Between fork and exec: only what a signal handler may do.
 [[noreturn]] void become(char* const* words, char* const* environment, pid_t parent, const Streams& streams) {
-[[noreturn]] void become(char* const* words, char* const* environment, pid_t parent, const ChildStreams& streams) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(127);  // it died before it could be watched
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
-  // No input in any case: a process group in the background that reads from the terminal is stopped.
-  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
-  ::dup2(streams.in >= 0 ? streams.in : ::open("/dev/null", O_RDWR), STDIN_FILENO);
+  // Never the input of this process: a process group in the background that reads from the terminal is stopped.
+  ::dup2(streams.in >= 0 ? streams.in : ::open("/dev/null", O_RDONLY), STDIN_FILENO);
   if (streams.out >= 0) ::dup2(streams.out, STDOUT_FILENO);
   if (streams.err >= 0) ::dup2(streams.err, STDERR_FILENO);
   ::execvpe(words[0], words, environment);
@@ -69,8 +67,6 @@ void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 pid_t start_process(const std::vector<std::string>& words, const std::vector<std::pair<std::string, std::string>>& more,
                     const Streams& streams) {
-pid_t fork_and_exec(const std::vector<std::string>& words, const std::vector<std::pair<std::string, std::string>>& more,
-                    const ChildStreams& streams) {
   std::vector<std::string> variables;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view text = *each;
@@ -85,15 +81,6 @@ pid_t fork_and_exec(const std::vector<std::string>& words, const std::vector<std
   if (child == 0) become(arguments.data(), environment.data(), self, streams);
   ::setpgid(child, child);  // whoever comes first
   return child;
-}
-
-}  // namespace
-
-void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
-
-pid_t start_process(const std::vector<std::string>& words,
-                    const std::vector<std::pair<std::string, std::string>>& environment, const ChildStreams& streams) {
-  return fork_and_exec(words, environment, streams);
 }
 
 std::optional<int> ended(pid_t child) {
@@ -135,8 +122,6 @@ bool kill_descendants(std::chrono::milliseconds patience) {
 bool succeeds(const std::vector<std::string>& words, std::chrono::milliseconds patience) {
   const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   const pid_t child = start_process(words, {}, {.out = nothing, .err = nothing});
-  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  const pid_t child = fork_and_exec(words, {}, {.out = nothing, .err = nothing});
   ::close(nothing);
   const auto end = Clock::now() + patience;
   std::optional<int> code;

@@ -17,6 +17,7 @@ void adopt_orphans();
 /// Descriptors that a program gets as its standard output and error; -1: those of this process.
 struct Streams {
   int out = -1, err = -1;
+  int in = -1;  // -1: no input
 };
 
 /// Starts a program in a process group of its own, with more environment and no input. It gets SIGTERM when this
@@ -24,16 +25,6 @@ struct Streams {
 pid_t start_process(const std::vector<std::string>& words,
                     const std::vector<std::pair<std::string, std::string>>& environment = {},
                     const Streams& streams = {});
-/// Open descriptors that a child gets as its standard streams; -1: no input, and the output of this process.
-struct ChildStreams {
-  int in = -1, out = -1, err = -1;
-};
-
-/// Starts a program in a process group of its own, with more environment. It gets SIGTERM when this process dies.
-/// Error(usage) when it cannot be started.
-pid_t start_process(const std::vector<std::string>& words,
-                    const std::vector<std::pair<std::string, std::string>>& environment = {},
-                    const ChildStreams& streams = {});
 
 /// How a child ended, as a shell counts: its exit code, or 128 + the signal; nothing while it runs.
 std::optional<int> ended(pid_t child);

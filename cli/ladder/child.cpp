@@ -106,7 +106,7 @@ Conversation::Conversation(const std::vector<std::string>& words, const Environm
   if (::pipe2(in.data(), O_CLOEXEC) != 0) fail_system(ExitCode::resources, "ladder: a pipe", errno);
   if (::pipe2(out.data(), O_CLOEXEC) != 0) fail_system(ExitCode::resources, "ladder: a pipe", errno);
   errors_ = nameless();
-  child_ = start_process(words, environment, {.in = in[0], .out = out[1], .err = errors_});
+  child_ = start_process(words, environment, {.out = out[1], .err = errors_, .in = in[0]});
   ::close(in[0]);
   ::close(out[1]);
   to_ = in[1];
