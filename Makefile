@@ -17,7 +17,7 @@ export JOBS
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
 
-demo: ## climb the ladder with LeNet-5 on Fashion-MNIST: one training, every rung, one hash (build/demo)
+demo: ## climb the ladder with LeNet-5 on Fashion-MNIST: every rung measured, one hash, a report (build/demo)
 	@scripts/bootstrap demo
 	@scripts/build release lockstep_cli
 	@scripts/demo $(DEMO_CONFIG)

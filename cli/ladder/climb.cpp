@@ -80,6 +80,9 @@ class Climber {
     climb_.setting = {.config = arguments_.config, .set = arguments_.set, .stopped = stopped_};
     climb_.setting.batch =
         config.train.batch > 0 ? std::min(config.train.batch, climb_.epoch_samples) : climb_.epoch_samples;
+    const SplitConfig& split = config.data.split;
+    climb_.setting.split = split.train + split.validation + split.test > 0;
+    climb_.setting.split_test = split.test;
     std::string pattern = (fs::temp_directory_path() / "lockstep-ladder-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) fail_system(ExitCode::resources, pattern, errno);
     climb_.setting.scratch = pattern;

@@ -88,6 +88,9 @@ std::string terminal_text(const std::vector<Result>& results) {
 }  // namespace
 
 void run_ladder(const LadderArguments& arguments, Console& console) {
+  // What makes no sense is refused before a folder is made for it.
+  static_cast<void>(make_network(load_config(arguments.config, arguments.set)));
+  static_cast<void>(chosen_rungs(all_rungs(available_cpus(), backend_names()), arguments.rungs));
   const fs::path folder = prepare_folder(arguments.out, arguments.overwrite);
   const std::vector<Finding> findings = examine(look_at_machine(), {.threads = available_cpus(), .uses_library = true});
   for (const std::string& warning : warning_lines(findings)) console.note("doctor: " + warning);

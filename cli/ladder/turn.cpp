@@ -28,7 +28,12 @@ std::vector<std::string> train_words(const Rung& rung, const TurnSetting& settin
     words.push_back(std::move(change));
   };
   for (const std::string& change : setting.set) set(change);
-  set(fmt::format("data.limit={}", samples * rung.growth));
+  if (!setting.split)
+    set(fmt::format("data.limit={}", samples * rung.growth));
+  else if (setting.split_test > 0)
+    set(fmt::format("data.split={{train={}, test={}}}", samples * rung.growth, setting.split_test));
+  else
+    set(fmt::format("data.split={{train={}}}", samples * rung.growth));
   set(fmt::format("data.test_limit={}", kTestSamples));
   set("train.epochs=2");
   if (rung.growth > 1) set(fmt::format("train.batch={}", setting.batch * rung.growth));

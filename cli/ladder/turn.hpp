@@ -18,6 +18,8 @@ struct TurnSetting {
   std::string config;            // the file
   std::vector<std::string> set;  // --set
   std::int64_t batch = 1;
+  bool split = false;             // the training set is a part of the data: data.limit would cut before it is taken
+  double split_test = 0;          // data.split.test
   std::filesystem::path scratch;  // a folder for run directories
   Stopped stopped{};
 };

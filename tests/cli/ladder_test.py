@@ -1,0 +1,110 @@
+"""lockstep ladder, report and doctor, as users meet them: three rungs of a tiny training, and what is left of them."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+from program import MOONS, PROGRAM, ProgramTest, main
+
+RUNGS = ["naive", "simd", "threads-2"] if len(os.sched_getaffinity(0)) > 1 else ["naive", "simd"]
+
+
+class Ladder(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("moons.toml", MOONS)
+
+    def climb(self, *more, out="out"):
+        return self.run_program("ladder", "moons.toml", "--rungs", ",".join(RUNGS), "--budget", "2", "--samples", "3",
+                                "--out", out, *more)
+
+    def results(self, folder="out"):
+        return [json.loads(line) for line in (self.folder / folder / "results.jsonl").read_text().splitlines()]
+
+    def test_climbs_and_reports(self):
+        done = self.climb("--csv")
+        self.assertEqual(done.code, 0, done)
+        for text in ("plain loops, optimised", "SIMD kernels, 1 thread", "What limits each rung", "report.html"):
+            self.assertIn(text, done.out)
+        results = self.results()
+        rungs = [r for r in results if r["kind"] == "ladder"]
+        self.assertEqual([r["name"] for r in rungs], RUNGS)
+        self.assertEqual(len({r["weight_hash"] for r in rungs}), 1)
+        for rung in rungs:
+            self.assertEqual(rung["words"]["mark"], "same")
+            self.assertGreaterEqual(len(rung["samples"]), 1)
+            self.assertGreater(min(rung["samples"]), 0)
+            self.assertGreater(rung["numbers"]["explained"], 0.9)
+            self.assertTrue(rung["words"]["verdict"])
+            self.assertTrue(rung["kernels"])
+            self.assertEqual(rung["numbers"]["samples_per_epoch"], 48)
+            self.assertIn("[train]", rung["configuration"])
+            self.assertEqual(rung["seed"], 1)
+        kinds = {r["kind"] for r in results}
+        self.assertLessEqual({"machine", "ladder", "section", "roofline", "curve", "check"}, kinds)
+        self.assertEqual("fit" in kinds, len(RUNGS) > 2)
+        page = (self.folder / "out/report.html").read_text()
+        for text in ("plain loops, optimised", "Roofline", "Hoefler"):
+            self.assertIn(text, page)
+        self.assertTrue((self.folder / "out/ladder.csv").exists())
+        self.report_again(page)
+
+    def report_again(self, page):
+        """The same page from the results alone; hostile names do no harm; a damaged line is refused."""
+        (self.folder / "out/report.html").unlink()
+        again = self.run_program("report", "out")
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual((self.folder / "out/report.html").read_text(), page)
+        lines = (self.folder / "out/results.jsonl").read_text()
+        (self.folder / "hostile").mkdir()
+        hostile = lines.replace("plain loops, optimised", "<script>alert(1)</script>")
+        (self.folder / "hostile/results.jsonl").write_text(hostile)
+        self.assertEqual(self.run_program("report", "hostile").code, 0)
+        self.assertNotIn("<script>alert", (self.folder / "hostile/report.html").read_text())
+        (self.folder / "hostile/results.jsonl").write_text(lines.replace('"median":', '"median":1', 1))
+        refused = self.run_program("report", "hostile")
+        self.assertEqual(refused.code, 3, refused)
+        self.assertIn("does not follow from the samples", refused.err)
+
+    def test_refuses_what_makes_no_sense(self):
+        for arguments, code, words in ((("--rungs", "warp"), 2, "--rungs warp"), (("--budget", "-1"), 2, "--budget"),
+                                       (("--set", "train.epoch=1"), 2, "train.epochs")):
+            self.refuse(code, words, "ladder", "moons.toml", "--out", "none", *arguments)
+            self.assertFalse((self.folder / "none").exists())
+        self.write("keep/mine.txt", "mine")
+        self.assertEqual(self.climb(out="keep").code, 2)
+        self.assertEqual((self.folder / "keep/mine.txt").read_text(), "mine")
+
+    def test_a_signal_leaves_what_was_measured(self):
+        """With a budget that nobody waits for."""
+        process = subprocess.Popen([PROGRAM, "ladder", "moons.toml", "--rungs", "naive,simd", "--budget", "600",
+                                    "--samples", "1000", "--share", "0.001", "--out", "cut"],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 10, err)
+        self.assertIn("stopped by a signal", err)
+        if "before anything" not in err:
+            rungs = [r for r in self.results("cut") if r["kind"] == "ladder"]
+            self.assertTrue(rungs)
+            self.assertTrue(any("stopped" in warning for warning in rungs[0]["warnings"]))
+            self.assertTrue((self.folder / "cut/report.html").exists())
+
+    def test_doctor(self):
+        done = self.run_program("doctor", "--json")
+        self.assertEqual(done.code, 0, done)
+        report = json.loads(done.out)
+        checks = {f["check"] for f in report["findings"]}
+        self.assertLessEqual({"load", "frequency", "smt", "affinity", "cgroup", "oversubscription", "mpi binding", "blas threads",
+                              "instructions", "memory"}, checks)
+        for finding in report["findings"]:
+            if finding["grade"] == "warning":
+                self.assertTrue(finding["cure"], finding)
+        self.assertTrue(next(p for p in report["parts"] if p["name"] == "backend simd")["there"])
+        self.assertIn("What would spoil a measurement", self.run_program("doctor").out)
+
+
+if __name__ == "__main__":
+    main()
