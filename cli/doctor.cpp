@@ -8,6 +8,9 @@
 #include "cli/mpirun.hpp"
 #include "cli/scores.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/kernels/cuda/cuda.hpp"
+#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/opencl/opencl.hpp"
 #include "lockstep/lab/doctor.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/results.hpp"
@@ -33,14 +36,30 @@ Part tried(const std::string& name, Try attempt) {
   }
 }
 
+std::string device_name(const DeviceInfo& device) { return fmt::format("{} device {}", device.backend, device.id); }
+
+std::string limits_of(const DeviceInfo& device) {
+  constexpr double kGiga = 1.0 / double(std::int64_t{1} << 30);
+  return fmt::format("{} ({}): {} compute units, {:.1f} GiB, {:.1f} GiB in one piece, {} KiB local, groups of {}{}",
+                     device.name, device.kind, device.compute_units, double(device.memory_bytes) * kGiga,
+                     double(device.max_allocation_bytes) * kGiga, device.local_bytes >> 10, device.max_group,
+                     device.float64 ? "" : ", no float64");
+}
+
 std::vector<Part> parts() {
   std::vector<Part> all;
   for (std::size_t i = 0; i < backend_names().size(); ++i)
     all.push_back(tried("backend " + backend_names()[i], [&] {
       const auto backend = static_cast<Backend>(i);
       static_cast<void>(make_table<float>(backend));
+      if (on_device(backend)) static_cast<void>(open_device(backend));
       return std::string(keeps_the_promise(backend) ? "same bits" : "equal within rounding");
     }));
+  std::vector<DeviceInfo> devices = list_opencl_devices();
+  const CudaPresence cuda = find_cuda();
+  devices.insert(devices.end(), cuda.devices.begin(), cuda.devices.end());
+  for (const DeviceInfo& device : devices) all.push_back({device_name(device), true, limits_of(device)});
+  if (!cuda.missing.empty()) all.push_back({"CUDA", false, cuda.missing});
   for (const char* mpi : {"openmpi", "mpich"}) all.push_back(tried(mpi, [&] { return find_mpirun(mpi).program; }));
   const std::string openblas = openblas_description();
   all.push_back(

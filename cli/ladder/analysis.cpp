@@ -8,6 +8,7 @@
 #include "cli/ladder/scaling.hpp"
 #include "cli/verbose.hpp"
 #include "lockstep/lab/efficiency.hpp"
+#include "lockstep/lab/statistics.hpp"
 
 namespace lockstep::cli {
 
@@ -39,6 +40,11 @@ RungShares shares_of(const Climbed& climbed, const Ceilings& ceilings, double fl
         shares.phases.contains(section.name) || section.flops > 0 || section.name.find(' ') != std::string::npos;
     if (!known && section.name != "validation" && profile.seconds > 0)
       shares.phases[section.name] = section.seconds / profile.seconds;
+  }
+  if (profile.device_seconds > 0 && profile.samples > 0) {
+    // What is not the time of kernels is starting them, copying, and waiting for the last one.
+    const double busy = profile.device_seconds / double(profile.samples) * double(climbed.samples);
+    shares.phases["launch"] = std::max(0.0, 1 - busy / median(climbed.sampled.samples));
   }
   const bool many = climbed.rung.workers() > 1;
   const double peak = many ? ceilings.flops_all : ceilings.flops_one,

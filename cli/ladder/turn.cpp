@@ -74,6 +74,8 @@ TurnProfile profile_of(const Json& json) {
                                 number(row, "flops"), number(row, "bytes")});
     profile.flops += profile.sections.back().flops;
   }
+  if (json.contains("device_kernels"))
+    for (const Json& kernel : json["device_kernels"]) profile.device_seconds += number(kernel, "seconds");
   for (const Json& thread : member(json, "by_thread")) profile.by_thread.push_back(phases(member(thread, "seconds")));
   return profile;
 }

@@ -34,6 +34,7 @@ struct SectionTime {
 struct TurnProfile {
   double explained = 0, seconds = 0, flops = 0;
   std::int64_t samples = 0;
+  double device_seconds = 0;              // of kernels, by the clock of the device
   std::vector<SectionTime> sections{};    // means over the threads of rank 0
   std::vector<PhaseSeconds> by_thread{};  // of rank 0
 };
