@@ -1,5 +1,6 @@
 #include "lockstep/lab/report/document.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -33,6 +34,11 @@ std::vector<NamedTable> tables_of(const Document& document) {
         out.push_back({name, table});
       }
   return out;
+}
+
+bool holds_numbers(const Table& table, std::size_t column) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [&](const Row& row) { return column < row.cells.size() && row.cells[column].number(); });
 }
 
 }  // namespace lockstep::report

@@ -12,8 +12,11 @@
 // Texts are plain: every writer escapes what its format gives a meaning. In running text (paragraphs, lists, notices,
 // notes) `code` between backquotes and **strong** words are set apart, and https:// addresses become links.
 
+#include <cstddef>
 #include <deque>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -122,6 +125,9 @@ struct NamedTable {
   const Table* table;
 };
 std::vector<NamedTable> tables_of(const Document& document);
+
+/// Whether a cell of the column is a number: then the column stands flush right.
+bool holds_numbers(const Table& table, std::size_t column);
 
 /// "Time per epoch (s)" -> "time-per-epoch-s"; "item" where nothing is left.
 std::string slug(std::string_view text);

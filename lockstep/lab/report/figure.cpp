@@ -35,8 +35,7 @@ std::string line_symbol(const LineSeries& series, std::size_t index) {
   const bool ideal = series.kind == LineKind::ideal;
   const std::string tone =
       ideal && series.tone == Tone::automatic ? tone_class(Tone::neutral, 0) : tone_class(series.tone, index);
-  constexpr std::string_view kKinds[] = {"line", "line fit", "line predicted", "line ideal"};
-  drawing.line(1, 6, 23, 6, fmt::format("{} {}", kKinds[static_cast<std::size_t>(series.kind)], tone));
+  drawing.line(1, 6, 23, 6, fmt::format("{} {}", line_class(series.kind), tone));
   if (series.kind == LineKind::measured) drawing.marker(12, 6, index, tone);
   return fmt::format("<svg class=\"key\" viewBox=\"0 0 24 12\" aria-hidden=\"true\">{}</svg>", drawing.str());
 }

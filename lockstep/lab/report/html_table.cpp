@@ -24,10 +24,7 @@ std::string_view class_of(const Table& table, std::size_t column) {
     case Align::automatic:
       break;
   }
-  const bool numbers = std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
-    return column < row.cells.size() && row.cells[column].number();
-  });
-  return numbers ? "r" : "l";
+  return holds_numbers(table, column) ? "r" : "l";
 }
 
 /// Names that need no second line on a desk.

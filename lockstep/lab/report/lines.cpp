@@ -15,20 +15,6 @@ namespace {
 
 constexpr std::size_t kMostMarkers = 40;  // of one series: more of them are a thick line
 
-std::string_view line_class(LineKind kind) {
-  switch (kind) {
-    case LineKind::measured:
-      return "line";
-    case LineKind::fit:
-      return "line fit";
-    case LineKind::predicted:
-      return "line predicted";
-    case LineKind::ideal:
-      return "line ideal";
-  }
-  return "line";
-}
-
 /// Of very many points, the lowest and the highest of each two pixels: the same drawing, a tenth of the file.
 Drawing::Points thinned(const Drawing::Points& points, double width) {
   const auto most = static_cast<std::size_t>(2 * width);
@@ -205,10 +191,7 @@ class LineDrawing {
     const std::string shown = fit_text(text, kTextSize, frame_.plot.right - frame_.plot.left - 20);
     const auto place = labels_->place(x, y, shown, 120);
     if (!place) return;
-    if (place->far) {
-      const double nearest = std::clamp(x, place->x, place->x + text_width(shown, kTextSize));
-      out.line(x, y, nearest, place->y + (place->y < y ? 3 : -11), "leader");
-    }
+    if (place->far) draw_leader(out, x, y, *place, shown);
     out.text(place->x, place->y, shown, classes);
   }
 

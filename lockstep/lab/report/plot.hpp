@@ -5,6 +5,7 @@
 
 #include "lockstep/lab/report/chart.hpp"
 #include "lockstep/lab/report/drawing.hpp"
+#include "lockstep/lab/report/label_place.hpp"
 #include "lockstep/lab/report/ticks.hpp"
 
 namespace lockstep::report {
@@ -40,6 +41,12 @@ struct FrameOptions {
 /// Places the axes and draws them; their ranges are set, their pixels are not.
 Frame draw_frame(Drawing& drawing, const Axis& x_axis, const Axis& y_axis, AxisMap x, AxisMap y,
                  const FrameOptions& options);
+
+/// From the point to the nearest edge of words that could not stand beside it.
+void draw_leader(Drawing& drawing, double x, double y, const PlacedLabel& label, std::string_view text);
+
+/// The style of a line.
+std::string_view line_class(LineKind kind);
 
 /// An I from low to high at x, cut at the ends of the axis.
 void draw_error(Drawing& drawing, double x, const AxisMap& y, const Interval& error, std::string_view classes);

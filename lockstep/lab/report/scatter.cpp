@@ -160,10 +160,7 @@ class ScatterDrawing {
       ++unnamed_;
       return;
     }
-    if (place->far) {
-      const double nearest = std::clamp(x, place->x, place->x + text_width(text, kTextSize));
-      out.line(x, y, nearest, place->y + (place->y < y ? 3 : -10), "leader");
-    }
+    if (place->far) draw_leader(out, x, y, *place, text);
     out.text(place->x, place->y, text, "name halo");
   }
 

@@ -47,10 +47,7 @@ std::string cell_line(const Column& column, const Cell& cell) {
 char alignment_of(const Table& table, std::size_t column) {
   const Align align = table.columns[column].align;
   if (align != Align::automatic) return align == Align::right ? 'r' : 'l';
-  const bool numbers = std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
-    return column < row.cells.size() && row.cells[column].number();
-  });
-  return numbers ? 'r' : 'l';
+  return holds_numbers(table, column) ? 'r' : 'l';
 }
 
 std::string block_text(const Paragraph& block) { return wrapped(running_text(block.text)); }

@@ -47,7 +47,7 @@ int decimals_for(std::span<const double> ticks) {
 }
 
 /// "2.00×" -> "2×", "1.50 ms" -> "1.5 ms"
-std::string without_zeros(const std::string& text) {
+std::string without_trailing_zeros(const std::string& text) {
   const std::size_t point = text.find('.');
   if (point == std::string::npos) return text;
   const std::size_t end = std::min(text.find_first_not_of("0123456789", point + 1), text.size());
@@ -152,7 +152,7 @@ std::vector<std::string> tick_texts(const Axis& axis, std::span<const double> ti
   const int decimals = decimals_for(ticks);
   for (const double tick : ticks) {
     if (!plain)
-      out.push_back(without_zeros(format_number(tick, axis.format)));
+      out.push_back(without_trailing_zeros(format_number(tick, axis.format)));
     else if (logarithmic && is_power_of_ten(tick) && (tick > 9.9e4 || tick < 1.1e-4))
       out.push_back(power_of_ten(static_cast<int>(std::lround(std::log10(tick)))));
     else if (logarithmic || std::abs(tick) >= 1e7 || decimals > 6)
