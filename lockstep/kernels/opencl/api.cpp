@@ -10,8 +10,10 @@ namespace lockstep::opencl {
 namespace {
 
 Api load() {
-  void* const handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr)
+  // A tool that was loaded before us brings its own (oclgrind).
+  const bool preloaded = dlsym(RTLD_DEFAULT, "clGetPlatformIDs") != nullptr;
+  void* const handle = preloaded ? RTLD_DEFAULT : dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!preloaded && handle == nullptr)
     throw Error(
         ExitCode::usage,
         "backend opencl needs libOpenCL.so.1, which this machine lacks: install ocl-icd-libopencl1 and a driver "

@@ -16,6 +16,7 @@ const std::vector<Rung>& rungs() {
     list->push_back(
         {device, make_naive_device_table<float>("opencl-naive"), make_naive_device_table<double>("opencl-naive")});
     list->push_back({device, make_device_table<float>("opencl"), make_device_table<double>("opencl")});
+    if (!device->info().is_cpu) return list;
     ::setenv("LOCKSTEP_OPENCL_LANES", "1", 1);  // one sample per work-item, tiles in local memory: what GPUs run
     list->push_back({open_opencl_device(0), make_device_table<float>("opencl as on a GPU"),
                      make_device_table<double>("opencl as on a GPU")});
