@@ -130,7 +130,9 @@ std::string interval_text(const Column& column, const Cell& cell) {
   const Format format = cell.format.value_or(column.format);
   const std::string low = format_number(cell.error->low, format), high = format_number(cell.error->high, format);
   // "[1.20 ms, 1.31 ms]" -> "[1.20, 1.31 ms]", where both ends have the same unit.
-  const auto unit_of = [](const std::string& text) { return text.substr(std::min(text.find(' '), text.size())); };
+  const auto unit_of = [](const std::string& text) {
+    return text.ends_with("×") ? std::string("×") : text.substr(std::min(text.find(' '), text.size()));
+  };
   const std::string unit = unit_of(low);
   const bool shared = !unit.empty() && unit == unit_of(high) && unit.find(' ', 1) == std::string::npos;
   return fmt::format("[{}, {}]", shared ? low.substr(0, low.size() - unit.size()) : low, high);

@@ -85,6 +85,8 @@ TEST(ReportNumbers, IntervalsShareAUnit) {
   EXPECT_EQ(interval_text(column, Cell(0.1).interval(0.0123, 1.5)), "[12.3 ms, 1.50 s]");
   EXPECT_EQ(interval_text(column, Cell(100).interval(90, 120)), "[1 min 30 s, 2 min 00 s]");
   EXPECT_EQ(interval_text(column, Cell(1)), "");
+  EXPECT_EQ(interval_text({.format = ratio()}, Cell(2).interval(1.5, 2.5)), "[1.50, 2.50×]");
+  EXPECT_EQ(interval_text({.format = percent(0)}, Cell(2).interval(0.5, 0.6)), "[50, 60 %]");
 }
 
 TEST(ReportNumbers, CellsKeepWhatTheyWereMadeOf) {
