@@ -35,7 +35,8 @@ def is_false_alarm(entry):
 def run(oclgrind, program, test, seconds):
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log"
-        command = [oclgrind, "--build-options", "-cl-opt-disable", "--data-races", "--uninitialized", "--log", str(log)]
+        command = [oclgrind, "--build-options", "-cl-opt-disable", "--data-races", "--uninitialized",
+                   "--max-errors", "1000000", "--log", str(log)]
         environment = dict(os.environ, LOCKSTEP_OPENCL_ANY="1", LOCKSTEP_CACHE_DIR="off")
         done = subprocess.run(command + [program, f"--gtest_filter={test}", "--gtest_also_run_disabled_tests"],
                               env=environment, capture_output=True, text=True, timeout=seconds, check=False)
