@@ -5,22 +5,31 @@
 #define SUM_PLAIN 0
 #define SUM_SQUARES 1
 #define SUM_PRODUCTS 2
+#define ADD_TO_LANE(l)                                                        \
+  {                                                                           \
+    const REAL value = x_row[l];                                              \
+    if (what == SUM_PLAIN) {                                                  \
+      lanes[l] = lanes[l] + value;                                            \
+    } else if (what == SUM_SQUARES) {                                         \
+      lanes[l] = fma(value - mean, value - mean, lanes[l]);                   \
+    } else {                                                                  \
+      lanes[l] = fma(value, y_row[l] - mean, lanes[l]);                       \
+    }                                                                         \
+  }
 DEVICE REAL sum_of_slot(int what, GLOBAL const REAL *x, I64 x_stride, GLOBAL const REAL *y, I64 y_stride, REAL mean,
                         I64 pixels, I64 begin, I64 end) {
   REAL lanes[VIRTUAL_LANES];
   for (int l = 0; l < VIRTUAL_LANES; ++l) lanes[l] = R(0);
   for (I64 block = begin; block < end; block += VIRTUAL_LANES)
-    for (I64 pixel = 0; pixel < pixels; ++pixel)
-      for (int l = 0; l < VIRTUAL_LANES && block + l < end; ++l) {
-        const REAL value = x[pixel * x_stride + block + l];
-        if (what == SUM_PLAIN) {
-          lanes[l] = lanes[l] + value;
-        } else if (what == SUM_SQUARES) {
-          lanes[l] = fma(value - mean, value - mean, lanes[l]);
-        } else {
-          lanes[l] = fma(value, y[pixel * y_stride + block + l] - mean, lanes[l]);
-        }
+    for (I64 pixel = 0; pixel < pixels; ++pixel) {
+      GLOBAL const REAL *x_row = x + pixel * x_stride + block;
+      GLOBAL const REAL *y_row = y + pixel * y_stride + block;
+      if (end - block >= VIRTUAL_LANES) {  // a count that compilers know becomes vectors
+        for (int l = 0; l < VIRTUAL_LANES; ++l) ADD_TO_LANE(l)
+      } else {
+        for (int l = 0; l < (int)(end - block); ++l) ADD_TO_LANE(l)
       }
+    }
   return lane_tree(lanes);
 }
 
