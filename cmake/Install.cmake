@@ -6,7 +6,10 @@ set(LOCKSTEP_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
 
 install(TARGETS lockstep EXPORT lockstep-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lockstep DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN onednn.hpp EXCLUDE)  # needs a library that users may not have
+        FILES_MATCHING PATTERN "*.hpp"
+        # These need libraries that users may not have.
+        PATTERN onednn.hpp EXCLUDE
+        REGEX "kernels/opencl/(address_space|api|device|devices|programs)[.]hpp$" EXCLUDE)
 install(EXPORT lockstep-targets NAMESPACE lockstep:: DESTINATION ${LOCKSTEP_PACKAGE_DIR})
 if(TARGET lockstep_cli)
   install(TARGETS lockstep_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
