@@ -30,12 +30,16 @@ RungShares shares_of(const Climbed& climbed, const Ceilings& ceilings, double fl
     for (const auto& [phase, seconds] : rank)
       if (phase != "total" && phase != "validation" && total > 0) shares.phases[phase] += seconds / total / count;
   }
+  // The host waits for its device: that is the device's work, unless it is starting kernels.
+  const bool device = climbed.rung.group == RungGroup::device;
+  if (device) shares.phases.erase("wait");
   if (!climbed.profile) return shares;
   const TurnProfile& profile = *climbed.profile;
   shares.explained = profile.explained;
   double bytes = 0;
   for (const SectionTime& section : profile.sections) {
     bytes += section.bytes;
+    if (device && section.name == "wait") continue;
     const bool known =
         shares.phases.contains(section.name) || section.flops > 0 || section.name.find(' ') != std::string::npos;
     if (!known && section.name != "validation" && profile.seconds > 0)
@@ -46,7 +50,7 @@ RungShares shares_of(const Climbed& climbed, const Ceilings& ceilings, double fl
     const double busy = profile.device_seconds / double(profile.samples) * double(climbed.samples);
     shares.phases["launch"] = std::max(0.0, 1 - busy / median(climbed.sampled.samples));
   }
-  const bool many = climbed.rung.workers() > 1;
+  const bool many = climbed.rung.workers() > 1 || device;
   const double peak = many ? ceilings.flops_all : ceilings.flops_one,
                bandwidth = many ? ceilings.bandwidth_all : ceilings.bandwidth_one;
   if (peak > 0) shares.flops_share = flops_per_second / peak;
@@ -185,7 +189,8 @@ class Analysis {
     const auto summary = result.summary();
     const double rate = flops > 0 ? flops / summary->median : 0;
     result.numbers["flops_per_second"] = rate;
-    const double peak = rung.workers() > 1 ? climb_.ceilings.flops_all : climb_.ceilings.flops_one;
+    const double peak =
+        rung.workers() > 1 || rung.group == RungGroup::device ? climb_.ceilings.flops_all : climb_.ceilings.flops_one;
     result.numbers["peak_share"] = peak > 0 ? rate / peak : 0;
     if (!rung.is_peer()) {
       const Limit limit = find_limit(shares_of(climbed, climb_.ceilings, rate));

@@ -63,15 +63,9 @@ void write_results(const fs::path& folder, const std::vector<Result>& results) {
 
 /// The rungs, what limits them, and the words: what fits on a terminal. The rest is in the report.
 std::string terminal_text(const std::vector<Result>& results) {
-  report::Table table = ladder_table(results);
-  for (const char* less : {"threads", "ranks", "samples"}) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      if (table.columns[c].key != less) continue;
-      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
-      for (report::Row& row : table.rows) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(c));
-      break;
-    }
-  }
+  report::Table table = columns_of(ladder_table(results),
+                                   {"rung", "seconds_per_epoch", "measured_samples", "speedup_naive", "speedup_simd",
+                                    "efficiency", "gflops", "peak_share", "accuracy", "weights", "explained"});
   report::Document words;
   report::Section& section = words.section("");
   section.add(std::move(table));
@@ -82,6 +76,8 @@ std::string terminal_text(const std::vector<Result>& results) {
       limits.items.push_back(fmt::format("{}: {}", each.word("title"), each.word("verdict")));
   section.add(report::Paragraph{"What limits each rung:"}).add(std::move(limits));
   for (std::string& sentence : ladder_summary(results)) section.add(report::Paragraph{std::move(sentence)});
+  for (const Result& each : results)
+    if (each.kind == "fit" && !each.word("text").empty()) section.add(report::Paragraph{each.word("text")});
   return report::to_text(words);
 }
 

@@ -151,9 +151,20 @@ std::vector<std::string> ladder_summary(std::span<const Result> results) {
           : fmt::format("; not those of {}, whose sums round in another order (training makes such differences grow)",
                         fmt::join(differ, ", "))));
   if (!peers.empty()) sentences.push_back(fmt::format("{}.", fmt::join(peers, "; ")));
-  for (const Result* fit : set.of("fit"))
-    if (!fit->word("text").empty()) sentences.push_back(fit->word("text"));
   return sentences;
+}
+
+Table columns_of(const Table& table, std::initializer_list<std::string_view> keys) {
+  Table chosen = table;
+  chosen.columns.clear();
+  for (Row& row : chosen.rows) row.cells.clear();
+  for (const std::string_view key : keys)
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (table.columns[c].key != key) continue;
+      chosen.columns.push_back(table.columns[c]);
+      for (std::size_t r = 0; r < table.rows.size(); ++r) chosen.rows[r].cells.push_back(table.rows[r].cells[c]);
+    }
+  return chosen;
 }
 
 Table ladder_table(std::span<const Result> results) {
@@ -211,7 +222,16 @@ Document ladder_document(std::span<const Result> results) {
                                                                  : std::vector<std::string>{})
     summary.add(Notice{.kind = Notice::Kind::warning, .text = "Taken under a warning: " + warning});
   Section& ladder = document.section("The ladder");
-  ladder.add(ladder_table(results)).add(bars(rungs)).add(verdict_table(rungs));
+  const Table all = ladder_table(results);
+  // Narrow enough for a page; all columns stand together at its end.
+  Table times =
+      columns_of(all, {"rung", "seconds_per_epoch", "measured_samples", "speedup_naive", "speedup_simd", "efficiency"});
+  Table work = columns_of(all, {"rung", "gflops", "peak_share", "accuracy", "weights", "explained", "samples"});
+  times.id = "times", times.title = "Time and speed-up of every rung";
+  work.id = "work", work.title = "Speed, accuracy and weights of every rung";
+  times.notes.pop_back();
+  work.notes.erase(work.notes.begin());
+  ladder.add(std::move(times)).add(bars(rungs)).add(std::move(work)).add(verdict_table(rungs));
   List left_out;
   for (const Result* each : set.of("verdict")) left_out.items.push_back(each->word("text"));
   if (!left_out.items.empty()) ladder.add(Paragraph{"Not measured here:"}).add(std::move(left_out));
@@ -220,6 +240,7 @@ Document ladder_document(std::span<const Result> results) {
   add_sections(set, document);
   add_curves(set, document);
   add_method(set, document);
+  document.section("All columns").add(all);
   return document;
 }
 

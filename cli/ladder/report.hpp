@@ -1,7 +1,9 @@
 #pragma once
 // The report of a ladder, from its results alone.
 
+#include <initializer_list>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "lockstep/lab/report/document.hpp"
@@ -14,6 +16,9 @@ report::Document ladder_document(std::span<const Result> results);
 
 /// The table of rungs: what a terminal shows first.
 report::Table ladder_table(std::span<const Result> results);
+
+/// The same rows with these columns alone, by their keys.
+report::Table columns_of(const report::Table& table, std::initializer_list<std::string_view> keys);
 
 /// What the table means, in sentences.
 std::vector<std::string> ladder_summary(std::span<const Result> results);

@@ -92,7 +92,8 @@ void ScalingStudy::add_fit(const char* of, const std::optional<LawFit>& fit, std
       fit->exact ? " Two points and two parameters: it passes through them and proves nothing." : "";
   if (fit->law == "amdahl") {
     const FittedValue& serial = fit->parameters.at("serial");
-    std::string text = fmt::format("Amdahl's serial share of {}, from the times: {}.", of, percent_of(serial));
+    std::string text = fmt::format("Amdahl's serial share of {}, from the times: {}{}.", of, percent_of(serial),
+                                   serial.value > 1 ? ": above 100 %, more of them are slower than one" : "");
     if (const auto predicted = predicted_serial()) {
       result.numbers["predicted"] = *predicted;
       for (const double workers : fit->workers)
