@@ -19,7 +19,10 @@ Kernel = collections.namedtuple("Kernel", "name scalar sm registers shared spill
 
 
 def kernel_names(root=ROOT):
-    return re.findall(r"^\s+X\(\w+,\s*(\w+)\)", (root / "lockstep/kernels/device/text/list.hpp").read_text(), re.MULTILINE)
+    """The kernels that GPUs have: those for vectors of samples come behind them in the list."""
+    text = (root / "lockstep/kernels/device/text/list.hpp").read_text()
+    text = text[text.index("#define LOCKSTEP_DEVICE_KERNELS"):].split("#define LOCKSTEP_VECTOR_KERNELS")[0]
+    return re.findall(r"^\s+X\(\w+,\s*(\w+)\)", text, re.MULTILINE)
 
 
 def parse_ptxas(text, scalar, names):
