@@ -226,7 +226,7 @@ Document ladder_document(std::span<const Result> results) {
   // Narrow enough for a page; all columns stand together at its end.
   Table times =
       columns_of(all, {"rung", "seconds_per_epoch", "measured_samples", "speedup_naive", "speedup_simd", "efficiency"});
-  Table work = columns_of(all, {"rung", "gflops", "peak_share", "accuracy", "weights", "explained", "samples"});
+  Table work = columns_of(all, {"rung", "gflops", "peak_share", "accuracy", "weights", "explained"});
   times.id = "times", times.title = "Time and speed-up of every rung";
   work.id = "work", work.title = "Speed, accuracy and weights of every rung";
   times.notes.pop_back();

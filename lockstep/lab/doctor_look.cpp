@@ -37,7 +37,8 @@ std::vector<std::string> governors(int processors) {
 }
 
 std::optional<bool> turbo() {
-  if (const std::string off = contents_of("/sys/devices/system/cpu/intel_pstate/no_turbo"); !off.empty()) return off == "0";
+  if (const std::string off = contents_of("/sys/devices/system/cpu/intel_pstate/no_turbo"); !off.empty())
+    return off == "0";
   if (const std::string on = contents_of("/sys/devices/system/cpu/cpufreq/boost"); !on.empty()) return on == "1";
   return std::nullopt;
 }
