@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kPause{20};
 
 void collect(pid_t parent, std::vector<pid_t>& found) {
   std::error_code error;
@@ -115,7 +115,7 @@ bool kill_descendants(std::chrono::milliseconds patience) {
     }
     if (left.empty()) return true;
     if (Clock::now() > end) return false;
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kPause);
   }
 }
 
@@ -125,7 +125,7 @@ bool succeeds(const std::vector<std::string>& words, std::chrono::milliseconds p
   ::close(nothing);
   const auto end = Clock::now() + patience;
   std::optional<int> code;
-  while (!(code = ended(child)) && Clock::now() < end) std::this_thread::sleep_for(kLook);
+  while (!(code = ended(child)) && Clock::now() < end) std::this_thread::sleep_for(kPause);
   if (code) return *code == 0;
   ::kill(-child, SIGKILL);
   ::waitpid(child, nullptr, 0);
