@@ -48,19 +48,19 @@ std::string label(const Scaling& scaling, const Result& result) {
 report::Table run_table(const Scaling& scaling, bool with_published) {
   report::Table table{.title = fmt::format("Seconds per image, run by run: {}", scaling.title),
                       .columns = {{.title = "Workers"}}};
-  std::size_t runs = published::kSeconds[0].size();
-  for (std::size_t i = 1; i <= runs; ++i)
-    table.columns.push_back({.title = std::to_string(i), .format = report::fixed(3), .key = fmt::format("run_{}", i)});
+  const std::size_t runs = published::kSeconds[0].size();
   table.columns.push_back({.title = "Average", .format = report::fixed(4)});
   table.columns.push_back({.title = "Median", .format = report::fixed(4)});
+  for (std::size_t i = 1; i <= runs; ++i)
+    table.columns.push_back({.title = std::to_string(i), .format = report::fixed(3), .key = fmt::format("run_{}", i)});
   for (std::size_t row = 0; with_published && row < published::kCores.size(); ++row) {
     const auto& samples = published::kSeconds[row];
     report::Row line{.cells = {fmt::format("{} core{}", published::kCores[row], row == 0 ? "" : "s")},
                      .mark = Mark::published,
                      .tone = Tone::published};
-    line.cells.insert(line.cells.end(), samples.begin(), samples.end());
     line.cells.emplace_back(published::kAverage[row]);
     line.cells.emplace_back(median({samples.begin(), samples.end()}));
+    line.cells.insert(line.cells.end(), samples.begin(), samples.end());
     table.rows.push_back(std::move(line));
   }
   bool more = false;
@@ -69,13 +69,12 @@ report::Table run_table(const Scaling& scaling, bool with_published) {
     more = more || beyond;
     report::Row line{
         .cells = {label(scaling, *each)}, .mark = beyond ? Mark::warning : Mark::none, .tone = scaling.tone};
+    line.cells.emplace_back(average(each->samples) * scaling.factor);
+    line.cells.emplace_back(median_of(*each) * scaling.factor);
+    if (const Cell middle = time_cell(*each); middle.error)
+      line.cells.back().interval(middle.error->low * scaling.factor, middle.error->high * scaling.factor);
     for (std::size_t i = 0; i < runs; ++i)
       line.cells.push_back(i < each->samples.size() ? Cell(each->samples[i] * scaling.factor) : Cell());
-    line.cells.emplace_back(average(each->samples) * scaling.factor);
-    Cell middle = time_cell(*each);
-    line.cells.emplace_back(median_of(*each) * scaling.factor);
-    if (middle.error)
-      line.cells.back().interval(middle.error->low * scaling.factor, middle.error->high * scaling.factor);
     table.rows.push_back(std::move(line));
   }
   if (more)
@@ -195,7 +194,7 @@ std::string verdict(const std::vector<Scaling>& scalings, double naive_seconds) 
       "keeps "
       "the speed-up from the ideal. This machine has {} processor{}: {}",
       cores, cores == 1 ? "" : "s",
-      cores < 8 ? "numbers beyond that are marked, and show that more workers than processors bring nothing."
+      cores < 8 ? "beyond that the workers take turns, and the numbers are marked."
                 : "all numbers of workers have processors of their own.");
   return words;
 }

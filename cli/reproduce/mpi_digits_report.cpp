@@ -55,10 +55,7 @@ void add_training(const Findings& findings, report::Document& document) {
     table.rows.push_back({.cells = {each.name, "not clear", each.first_cost, each.last_cost, each.precision},
                           .mark = Mark::published,
                           .tone = Tone::published});
-    chart.series.push_back({.name = fmt::format("published, {}", each.name),
-                            .points = {{1, each.first_cost}, {published::kIterations, each.last_cost}},
-                            .tone = Tone::published,
-                            .kind = report::LineKind::predicted});
+    chart.annotations.push_back({.x = 1, .y = each.first_cost, .text = "published"});
   }
   for (const Result* each : findings.series(kDigitTraining)) {
     const std::vector<double>& cost = each->series.at("cost");
@@ -74,6 +71,9 @@ void add_training(const Findings& findings, report::Document& document) {
   table.notes = {
       "Cost: binary cross-entropy summed over the ten outputs, averaged over samples, before the update of its "
       "iteration. Precision: training samples classified right, after the last update."};
+  chart.annotations.push_back({.x = published::kIterations * 0.75,
+                               .y = published::kTrainings[0].last_cost + 0.4,
+                               .text = "published: 3.2105 to 3.2175"});
   document.section("What is learnt in 60 iterations")
       .add(report::Paragraph{
           std::string(

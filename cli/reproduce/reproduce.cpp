@@ -5,17 +5,20 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/build_commit.hpp"
 #include "cli/reproduce/conv_multicore.hpp"
 #include "cli/reproduce/experiment.hpp"
 #include "cli/run_directory.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/lab/doctor.hpp"
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
 
@@ -114,17 +117,18 @@ void show(const Experiment& experiment, const fs::path& folder, Console& console
 
 void measure(const Experiment& experiment, const ReproduceArguments& arguments, const fs::path& folder,
              Console& console) {
-  const ResultOrigin origin = [&] {
-    ResultOrigin here = measured_here();
-    here.command = command_of(arguments);
-    return here;
-  }();
+  ResultOrigin origin = measured_here();
+  origin.commit = build_commit();
+  origin.command = command_of(arguments);
+  const std::vector<std::string> warnings = warning_lines(examine(look_at_machine(), {.threads = available_cpus()}));
+  for (const std::string& warning : warnings) console.note("doctor: " + warning);
   const ExperimentRun run{.quick = arguments.quick,
                           .data = arguments.data,
                           .folder = folder,
                           .console = console,
                           .keep = [&](Result result) {
                             result.origin = origin;
+                            result.warnings = warnings;
                             append_result(folder / kResultsFile, result);
                           }};
   console.note(fmt::format("{}: {}", experiment.name, experiment.time));
