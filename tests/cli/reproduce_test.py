@@ -41,8 +41,10 @@ class List(ProgramTest):
 class Quadrants(ProgramTest):
     @unittest.skipIf(program.sanitized(), "times under a sanitizer mean nothing, and it takes minutes")
     def test_end_to_end(self):
-        # No valgrind, no Python: what cannot be done is named, the rest is done.
-        done = self.succeed("reproduce", "cuda-quadrants", "--quick", "--out", "run", env={"PATH": "/nowhere"})
+        # No valgrind, no Python, no device: what cannot be done is named, the rest is done.
+        done = self.succeed("reproduce", "cuda-quadrants", "--quick", "--out", "run",
+                            env={"PATH": "/nowhere", "OCL_ICD_VENDORS": "/nowhere"})
+        self.assertIn("opencl, 1 thread:", done.out)
         self.assertIn("8 of the 10 epochs agree in all printed digits", done.out)
         self.assertIn("instructions by callgrind: valgrind is not installed", done.out)
         results = self.lines("run/results.jsonl")
