@@ -16,6 +16,7 @@
 #include "cli/predict.hpp"
 #include "cli/report.hpp"
 #include "cli/reproduce/reproduce.hpp"
+#include "cli/simulate/simulate.hpp"
 #include "cli/train.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
@@ -62,6 +63,7 @@ struct Values {
   ReproduceArguments reproduce{};
   ReportArguments report{};
   LabCommands lab{};
+  SimulateArguments simulate{};
 };
 
 Backend backend_of(const std::string& name) {
@@ -296,6 +298,52 @@ void add_report(CLI::App& app, Values& values) {
   command->add_flag("--extra-p", report.extra_p, "Write tables of scaling as JSON lines for Extra-P too");
 }
 
+void add_simulate(CLI::App& app, Values& values) {
+  CLI::App* command =
+      add_command(app, values, "simulate", "How training would scale on a cluster: simulated", R"(Examples:
+  lockstep simulate examples/lenet5-fashion.toml --set train.batch=1024
+  lockstep simulate my.toml --nodes 1,2,4,...,256 --network dragonfly --bandwidth 200Gbit/s --latency 500ns
+  lockstep simulate my.toml --nodes 16 --way tree --way mpi --scaling weak --out simulated
+  lockstep simulate my.toml --validate --nodes 2,4      against real ranks on this machine
+
+Needs SimGrid (libsimgrid-dev). Every node has one rank with one thread, as fast as a core of this machine.)");
+  SimulateArguments& simulate = values.simulate;
+  command->add_option("config", simulate.config, "The configuration; its data are not loaded")
+      ->option_text("CONFIG.toml")
+      ->required();
+  add_set(command, simulate.set);
+  command->add_option("--nodes", simulate.nodes, "How many nodes; default: 1,2,4,...,64, with --validate 2,4")
+      ->option_text("N,...");
+  command->add_option("--network", simulate.network, "fat-tree, dragonfly or star; default: fat-tree")
+      ->option_text("NAME");
+  command->add_option("--bandwidth", simulate.bandwidth, "Of every link; default: 100Gbit/s")->option_text("RATE");
+  command->add_option("--latency", simulate.latency, "Of every link; default: 1us")->option_text("TIME");
+  command->add_option("--scaling", simulate.scaling, "strong or weak; may be repeated; default: both")
+      ->option_text("KIND")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--way", simulate.series,
+                   "How nodes share the work: tree, gather, mpi, tensor, pipeline; may be repeated; default: all")
+      ->option_text("WAY")
+      ->allow_extra_args(false);
+  command->add_option("--parts", simulate.parts, "The most nodes that share one network (tensor, pipeline); default: 4")
+      ->option_text("N")
+      ->check(CLI::Range(2, 64));
+  command->add_option("--timeout", simulate.timeout, "Seconds for each simulation; default: 120")
+      ->option_text("S")
+      ->check(CLI::Range(1.0, 86400.0));
+  command->add_option("--rates", simulate.rates, "Computing times of one core: read from the file, or written to it")
+      ->option_text("FILE");
+  command->add_option("-o,--out", simulate.out, "A folder for report.html, report.json, CSV and Extra-P files")
+      ->option_text("DIR");
+  command->add_flag("--validate", simulate.validate, "Compare with real ranks, started by mpirun");
+  command->add_option("--hosts", simulate.hosts, "Hosts of the real ranks, as in launch")->option_text("FILE");
+  command->add_option("--agent", simulate.agent, "What starts commands on them; default: ssh")->option_text("PROGRAM");
+  // What a real rank of --validate is told.
+  command->add_option("--plan", simulate.plan)->group("");
+  command->add_option("--result", simulate.result)->group("");
+}
+
 /// The first argument is the command unless it is an option.
 void check_command(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> names;
@@ -351,6 +399,8 @@ Request dispatch(const CLI::App& app, const std::shared_ptr<Values>& values) {
     request.run = [values](Console& console) { run_launch(values->launch, console); };
   } else if (command == "report") {
     request.run = [values](Console& console) { run_report(values->report, console); };
+  } else if (command == "simulate") {
+    request.run = [values](Console& console) { run_simulate(values->simulate, console); };
   } else if (command == "bench") {
     request.run = [values](Console& console) { run_bench(values->bench, console); };
   } else if (command == "reproduce") {
@@ -380,6 +430,7 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_report(app, *values);
   values->lab.add(app, values->console);
   values->lab.ladder.command = fmt::format("lockstep {}", fmt::join(argv + 1, argv + argc, " "));
+  add_simulate(app, *values);
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {
     return app.get_subcommands().empty() ? app : *app.get_subcommands().front();

@@ -4,6 +4,7 @@
 
 #include "cli/ladder/report.hpp"
 #include "cli/reproduce/reproduce.hpp"
+#include "cli/simulate/results.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 
 namespace lockstep::cli {
@@ -13,6 +14,7 @@ std::span<const ReportKind> report_kinds() {
   static constexpr ReportKind kKinds[] = {
       {"ladder", ladder_document},
       {"experiment", experiment_document},
+      {"simulation", simulation_document},
       {"measurement", report::results_document},
   };
   return kKinds;

@@ -17,6 +17,9 @@ endif()
 
 get_property(plugins GLOBAL PROPERTY LOCKSTEP_PLUGINS)
 install(FILES ${plugins} DESTINATION lib/lockstep OPTIONAL)
+if(TARGET lockstep_smpi)
+  install(TARGETS lockstep_smpi LIBRARY DESTINATION lib/lockstep)
+endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lockstep-config.cmake.in
                               ${PROJECT_BINARY_DIR}/lockstep-config.cmake INSTALL_DESTINATION ${LOCKSTEP_PACKAGE_DIR})

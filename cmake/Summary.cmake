@@ -85,6 +85,8 @@ function(lockstep_summary_used)
   lockstep_version_of(version OpenCL)
   lockstep_row(used OpenCL "${LOCKSTEP_OPENCL}" "${version}" "no backend opencl (opencl-c-headers, and to run ocl-icd-libopencl1 with a driver such as pocl-opencl-icd)")
   lockstep_row(used CUDA "${LOCKSTEP_NVCC_WORKS}" "${LOCKSTEP_NVCC_VERSION}" "no plugin for backend cuda (nvcc of the CUDA toolkit, 12 or later)")
+  lockstep_version_of(version simgrid)
+  lockstep_row(used SimGrid "${LOCKSTEP_SIMGRID}" "${version}" "no simulated clusters (libsimgrid-dev)")
   lockstep_row(used oneDNN "${LOCKSTEP_ONEDNN}" "${LOCKSTEP_ONEDNN_VERSION}" "${meaning}")
 endfunction()
 
@@ -118,7 +120,6 @@ endfunction()
 
 function(lockstep_summary_optional)
   lockstep_optional(hwloc "the description of the machine (libhwloc-dev)" HEADER hwloc.h MODULES hwloc)
-  lockstep_optional(SimGrid "simulated clusters (libsimgrid-dev)" HEADER simgrid/s4u.hpp MODULES simgrid)
 endfunction()
 
 function(lockstep_print_rows title group)

@@ -24,6 +24,7 @@ BELOW = {
     "parallel": "core lab tensor kernels/math kernels nn",
     "train": "core lab tensor kernels/math kernels data nn parallel",
     "config": "core lab tensor kernels/math kernels data nn parallel train",
+    "simulate": "core lab tensor kernels/math kernels data nn parallel train config",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 PRIVATE_LIBRARIES = ("toml++/", "nlohmann/", "CLI/", "CLI11")

@@ -75,7 +75,8 @@ void Profile::begin(std::vector<SectionName> sections, int threads) {
   wall_ns.assign(static_cast<std::size_t>(threads), 0);
   const auto zero = Recorder::Clock::now();
   const auto capacity = static_cast<std::size_t>(max_spans_ / threads);
-  for (int i = 0; i < threads; ++i) recorders_.push_back(std::make_unique<Recorder>(sections_.size(), capacity, zero));
+  for (int i = 0; i < threads; ++i)
+    recorders_.push_back(std::make_unique<Recorder>(sections_.size(), capacity, zero, charge_));
 }
 
 SectionSum Profile::sum(std::size_t section) const {

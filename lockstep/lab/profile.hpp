@@ -26,7 +26,9 @@ struct DeviceKernel {
 
 class Profile {
  public:
-  explicit Profile(std::int64_t max_spans = kMaxSpans) : max_spans_(max_spans) {}
+  /// `charge` may be null; it is called by all threads, and must outlive the profile.
+  explicit Profile(std::int64_t max_spans = kMaxSpans, SectionCharge* charge = nullptr)
+      : max_spans_(max_spans), charge_(charge) {}
 
   /// Forgets everything and makes one recorder per thread. The training loop calls it.
   void begin(std::vector<SectionName> sections, int threads);
@@ -53,6 +55,7 @@ class Profile {
 
  private:
   std::int64_t max_spans_;
+  SectionCharge* charge_;
   std::vector<SectionName> sections_;
   std::vector<std::unique_ptr<Recorder>> recorders_;  // apart in memory: each is written by one thread
 };

@@ -17,8 +17,8 @@ std::vector<SectionName> section_names(const std::vector<std::string>& layers) {
   return names;
 }
 
-Recorder::Recorder(std::size_t sections, std::size_t capacity, Clock::time_point zero)
-    : zero_(zero), sums_(sections), ring_(capacity) {
+Recorder::Recorder(std::size_t sections, std::size_t capacity, Clock::time_point zero, SectionCharge* charge)
+    : zero_(zero), sums_(sections), ring_(capacity), charge_(charge) {
   start();
 }
 

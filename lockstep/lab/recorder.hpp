@@ -54,12 +54,20 @@ struct Span {
   double flops = 0, bytes = 0;
 };
 
+/// Where time is simulated, work takes none by itself: at the end of every span this lets it pass.
+class SectionCharge {
+ public:
+  virtual ~SectionCharge() = default;
+  virtual void charge(std::int32_t section, double flops, double bytes) = 0;
+};
+
 /// One thread's spans: sums of all, and the last `capacity` of them one by one. Used by one thread at a time.
 class Recorder {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Recorder(std::size_t sections, std::size_t capacity, Clock::time_point zero);
+  /// `charge` may be null: time passes by itself.
+  Recorder(std::size_t sections, std::size_t capacity, Clock::time_point zero, SectionCharge* charge = nullptr);
 
   /// The thread's time begins, or goes on after a pause that belongs to no span.
   void start() { last_ns_ = now(); }
@@ -71,6 +79,7 @@ class Recorder {
   /// The time since start() or the last close() was spent in `section`.
   void close(std::int32_t section, double flops = 0, double bytes = 0) {
     if (settle_) settle_();
+    if (charge_ != nullptr) charge_->charge(section, flops, bytes);
     const std::int64_t end = now();
     SectionSum& sum = sums_[static_cast<std::size_t>(section)];
     ++sum.calls;
@@ -103,6 +112,7 @@ class Recorder {
   std::vector<Span> ring_;
   std::size_t next_ = 0;
   std::function<void()> settle_;
+  SectionCharge* charge_;
 };
 
 }  // namespace lockstep

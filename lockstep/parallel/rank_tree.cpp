@@ -119,6 +119,7 @@ T* RankTree<T>::finish_halving(const KernelTable<T>& kernels, KernelContext& con
     const Range range = range_before(2 * bit, ranks_.rank(), ranks_.size());
     const std::int64_t first = bounds_[range.first], last = bounds_[range.last];
     add_into(sum + first, scratch_.data() + first, last - first, kernels, context);
+    additions_ += last - first;
   }
   return sum;
 }
@@ -145,6 +146,7 @@ T* RankTree<T>::finish_exchange(const KernelTable<T>& kernels, KernelContext& co
   ranks_.wait("reduce");
   const std::int64_t count = last() - first();
   const Subtree<T> root = add_up<T>(nodes_, 0, count, kernels, context).front();
+  additions_ += (static_cast<std::int64_t>(nodes_.size()) - 1) * count;
   std::copy_n(root.sum, count, total_.data() + first());
   return total_.data();
 }
@@ -157,6 +159,7 @@ void RankTree<T>::start(std::span<const Subtree<T>> local, std::int64_t first, s
     std::fill(total_.data() + first, total_.data() + last, T(0));  // a rank without slots adds nothing
     for (const Subtree<T>& node : local_)
       add_into(total_.data() + first, node.sum + first, last - first, kernels, context);
+    additions_ += static_cast<std::int64_t>(local_.size()) * (last - first);
     ranks_.start_library_sum(std::span(total_.data() + first, static_cast<std::size_t>(last - first)));
   } else if (!halving_) {
     start_exchange(first, last);

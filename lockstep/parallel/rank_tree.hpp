@@ -67,6 +67,8 @@ class RankTree {
   void gather_blocks(double* per_block) { gather_stretches(per_block, block_bounds_); }
 
   std::int64_t bytes_sent() const { return bytes_sent_; }
+  /// Additions of one number to another that this rank has made in all.
+  std::int64_t additions() const { return additions_; }
 
  private:
   void begin(std::span<const Subtree<T>> local);
@@ -93,7 +95,7 @@ class RankTree {
   bool begun_ = false;
   std::vector<Subtree<T>> local_{}, nodes_{};  // of this rank; of all ranks, where subtrees are exchanged
   std::vector<int> owners_{};                  // of nodes_
-  std::int64_t bytes_sent_ = 0;
+  std::int64_t bytes_sent_ = 0, additions_ = 0;
 };
 
 }  // namespace lockstep

@@ -44,6 +44,8 @@ class SlotSums {
   void announce(int level, std::int64_t index);
   /// Elements [first, first + count) of it are written.
   void add_announced(std::int64_t first, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context);
+  /// How many vectors that adds up.
+  std::size_t announced_additions() const { return additions_; }
   /// The complete subtrees, left to right.
   std::span<SlotNode<T>> nodes() { return std::span(nodes_).first(depth_); }
   std::int64_t node_count() const { return static_cast<std::int64_t>(depth_); }

@@ -196,10 +196,11 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
   if (slices_ != nullptr) {  // the sums are on their way
     if (member.index == 0) {
       grid_.send_scores(scores_, own_wishes(batch.step + 1));
+      const std::int64_t added = tree_->additions();
       gradient_ = slices_->finish(kernels_, context);
       wishes_ = grid_.receive_scores(scores_);
       lap(mine.times.exchange);
-      close(member, kExchangeSection);
+      close(member, kExchangeSection, add_cost(tree_->additions() - added, 1, sizeof(T)));
     }
     meet(member);
     return gradient_;

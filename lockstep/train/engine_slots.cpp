@@ -104,14 +104,19 @@ void Engine<T>::arrive(const Member& member, std::int64_t first) {
   if (slices_ == nullptr) return;
   Seat& own = seat(member);
   Lap lap;
+  Cost cost;
+  const std::int64_t added = tree_->additions();
   for (; own.next_slice < slices_->count() && slices_->first(own.next_slice) >= first; ++own.next_slice) {
     const std::int64_t from = slices_->first(own.next_slice), size = slices_->last(own.next_slice) - from;
-    if (own.announced) own.sums.add_announced(from, size, kernels_, own.worker.context());
+    if (own.announced) {
+      own.sums.add_announced(from, size, kernels_, own.worker.context());
+      cost = cost + double(own.sums.announced_additions()) * add_cost(size, 1, sizeof(T));
+    }
     slices_->arrive(
         own.next_slice, [this] { return subtrees(); }, kernels_, own.worker.context());
   }
   lap(own.slice_seconds);
-  close(member, kReduceSection);
+  close(member, kReduceSection, cost + add_cost(tree_->additions() - added, 1, sizeof(T)));
 }
 
 /// The same for one stage of several: each slot is a chunk, and several are in flight.

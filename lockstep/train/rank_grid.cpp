@@ -1,6 +1,7 @@
 #include "lockstep/train/rank_grid.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace lockstep {
 
@@ -9,6 +10,10 @@ namespace {
 // Channels of the transport: 0 is for all ranks. Two ranks that are replicas are not members of one stage, nor of one
 // pipeline, so these groups can share channels.
 constexpr int kGroups = 1, kFirstThread = 2;
+
+/// Up to so many ranks tell each other their scores directly, which takes one latency. More of them, if they are a
+/// power of two, double what they know: log2 of them, but not thousands of messages per rank.
+constexpr int kMostDirect = 16;
 
 }  // namespace
 
@@ -37,12 +42,28 @@ std::unique_ptr<Ranks> RankGrid::members_of_thread(int thread) {
   return std::make_unique<Ranks>(all_, ranks, kFirstThread + thread);
 }
 
-/// Of `slots` in all: those of its replica, if it is the one to tell them, and one more. They lie in the order of ranks.
+/// Of `slots` in all: those of its replica, if it is the one to tell them, and one more. They lie in the order of
+/// ranks.
 std::span<RankGrid::SlotMail> RankGrid::mail_of(int rank, std::int64_t slots) {
   const int replica = rank / parts();
   const std::int64_t first = replicas_->share(slots, replica), last = replicas_->share(slots, replica + 1);
   const std::int64_t begin = rank % parts() > teller() ? last : first, own = has_scores(rank) ? last - first : 0;
   return std::span(mail_).subspan(static_cast<std::size_t>(begin + rank), static_cast<std::size_t>(own + 1));
+}
+
+bool RankGrid::doubles() const {
+  return all_.size() > kMostDirect && std::has_single_bit(static_cast<unsigned>(all_.size()));
+}
+
+/// The aligned group of `count` ranks that this one is in has its mail together; it and the next such group swap.
+void RankGrid::swap_mail(int count, std::int64_t slots) {
+  const int own = all_.rank() & ~(count - 1), other = own ^ count;
+  const auto mail = [&](int first) {
+    const std::span<SlotMail> begin = mail_of(first, slots), last = mail_of(first + count - 1, slots);
+    return std::span(begin.data(), last.data() + last.size());
+  };
+  all_.send(all_.rank() ^ count, std::as_bytes(mail(own)));
+  all_.receive(all_.rank() ^ count, std::as_writable_bytes(mail(other)));
 }
 
 void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
@@ -52,6 +73,7 @@ void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
   const auto first = static_cast<std::size_t>(replicas_->share(slots, replicas_->rank()));
   for (std::size_t i = 0; i + 1 < own.size(); ++i) own[i] = {scores.loss[first + i], scores.correct[first + i], {}};
   own.back() = {0, 0, wishes};
+  if (doubles()) return swap_mail(1, slots);
   for (int peer = 0; peer < all_.size(); ++peer) {
     if (peer == all_.rank()) continue;
     all_.send(peer, std::as_bytes(own));
@@ -60,8 +82,12 @@ void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
 }
 
 StepWishes RankGrid::receive_scores(SlotScores& scores) {
-  all_.wait("scores");
   const auto slots = static_cast<std::int64_t>(scores.loss.size());
+  all_.wait("scores");
+  for (int count = 2; doubles() && count < all_.size(); count *= 2) {
+    swap_mail(count, slots);
+    all_.wait("scores");
+  }
   StepWishes wishes;
   for (int rank = 0; rank < all_.size(); ++rank) {
     const std::span<const SlotMail> mail = mail_of(rank, slots);

@@ -68,6 +68,8 @@ class RankGrid {
   bool has_scores(int rank) const { return rank % parts() == teller(); }
   std::vector<int> places(int first, int count, int step) const;
   std::span<SlotMail> mail_of(int rank, std::int64_t slots);
+  bool doubles() const;
+  void swap_mail(int count, std::int64_t slots);
 
   Ranks& all_;
   const std::vector<Stage>& parts_;

@@ -1,0 +1,52 @@
+#pragma once
+// Runs the steps of a plan under smpirun, in a folder of its own that is gone afterwards.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lockstep/simulate/platform.hpp"
+#include "lockstep/simulate/rates.hpp"
+#include "lockstep/simulate/step_plan.hpp"
+
+namespace lockstep::cli {
+
+/// A temporary folder; it and what is in it is removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::filesystem::path file(const char* name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// What SimGrid needs of this machine. Error(usage) names the package that is missing.
+struct Simulator {
+  std::string smpirun, driver;
+};
+Simulator find_simulator();
+
+struct SimulatedStep {
+  std::vector<double> seconds{};       // of the steps, on the simulated clock; the slowest rank's
+  std::vector<double> work_seconds{};  // of a step, that each rank computes
+  double messages = 0, bytes = 0;      // of a step, by all ranks
+  std::string weight_hash{};           // of the trained weights; empty where the network is in parts
+};
+
+struct ClusterRun {
+  ClusterSpec cluster{};
+  int nodes = 1;
+  std::vector<std::string> more{};  // further settings of SimGrid
+  double timeout = 120;             // seconds
+};
+
+/// Error(resources) when the time is up.
+SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, const SectionRates& rates,
+                            const ClusterRun& run);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,33 @@
+#pragma once
+// The steps of a plan on real ranks, and what their messages take: what a simulation is compared with.
+
+#include <string>
+#include <vector>
+
+#include "cli/console.hpp"
+#include "cli/launch.hpp"
+#include "lockstep/simulate/rates.hpp"
+#include "lockstep/simulate/step_plan.hpp"
+
+namespace lockstep::cli {
+
+/// Two ranks send each other so many bytes at the same time: how long until both have them.
+struct ExchangeTime {
+  double bytes = 0, seconds = 0;
+};
+
+struct RealSteps {
+  std::vector<double> seconds{};  // of a step, of the slowest rank; the mean of each round
+  std::vector<ExchangeTime> exchanges{};
+  SectionRates rates{};  // of one rank while all work
+  std::string weight_hash{}, library{};
+};
+
+/// Starts mpirun (launch.hosts, launch.agent and launch.mpi say how) and waits for its end; Error(resources) when that
+/// takes longer than `timeout` seconds.
+RealSteps measure_real_steps(const StepPlan& plan, int ranks, const LaunchArguments& launch, double timeout);
+
+/// One of those ranks: does what the file says and, rank 0, writes the result.
+void run_real_rank(const std::string& plan_file, const std::string& result_file, Console& console);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,68 @@
+#include "lockstep/simulate/alpha_beta.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace lockstep {
+
+namespace {
+
+/// Open MPI's bound between recursive doubling and a ring.
+constexpr double kShortSum = 10'000;
+
+/// Subtrees that the slots of one rank of several fall into.
+std::int64_t subtrees(std::int64_t slots, int ranks, int rank) {
+  return static_cast<std::int64_t>(subtrees_of<float>(slots * rank / ranks, slots * (rank + 1) / ranks).size());
+}
+
+double tree_seconds(const AlphaBeta& network, int ranks, const ReducedVector& vector) {
+  const double sent = (1 - 1.0 / ranks) * vector.bytes * network.beta;
+  const auto count = static_cast<unsigned>(ranks);
+  if (std::has_single_bit(count) && ranks <= vector.slots) {
+    return 2 * (std::countr_zero(count) * network.alpha + sent);
+  }
+  std::int64_t most = 0;
+  for (int rank = 0; rank < ranks; ++rank) most = std::max(most, subtrees(vector.slots, ranks, rank));
+  return 2 * network.alpha + double(most + 1) * sent;
+}
+
+double through_first_seconds(const AlphaBeta& network, int ranks, const ReducedVector& vector) {
+  std::int64_t all = 0;
+  for (int rank = 1; rank < ranks; ++rank) all += subtrees(vector.slots, ranks, rank);
+  return 2 * network.alpha + double(all + ranks - 1) * vector.bytes * network.beta;
+}
+
+double library_seconds(const AlphaBeta& network, int ranks, const ReducedVector& vector) {
+  if (vector.bytes < kShortSum) {
+    const int rounds = std::bit_width(static_cast<unsigned>(ranks - 1));
+    return rounds * (network.alpha + vector.bytes * network.beta);
+  }
+  return 2.0 * (ranks - 1) * (network.alpha + vector.bytes / ranks * network.beta);
+}
+
+}  // namespace
+
+double reduction_seconds(RankReduction reduction, const AlphaBeta& network, int ranks, const ReducedVector& vector) {
+  if (ranks == 1) return 0;
+  switch (reduction) {
+    case RankReduction::tree:
+      return tree_seconds(network, ranks, vector);
+    case RankReduction::gather:
+      return through_first_seconds(network, ranks, vector);
+    case RankReduction::library:
+      break;
+  }
+  return library_seconds(network, ranks, vector);
+}
+
+double gather_seconds(const AlphaBeta& network, int members, double bytes) {
+  return members == 1 ? 0 : network.alpha + (1 - 1.0 / members) * bytes * network.beta;
+}
+
+double pipeline_seconds(const AlphaBeta& network, std::span<const double> stages, std::int64_t chunks, double bytes) {
+  const auto count = static_cast<std::int64_t>(stages.size());
+  const double slowest = *std::max_element(stages.begin(), stages.end());
+  return double(chunks + count - 1) * slowest + 2.0 * double(count - 1) * (network.alpha + bytes * network.beta);
+}
+
+}  // namespace lockstep

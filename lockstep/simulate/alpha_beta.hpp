@@ -1,0 +1,40 @@
+#pragma once
+// What communication costs in the simplest model: a message of b bytes takes alpha + beta b, a node sends one and
+// receives one at a time, and nothing else is in the way. Per step of training; the formulas stand in
+// docs/algorithms.md and docs/simulate.md.
+
+#include <cstdint>
+#include <span>
+
+#include "lockstep/parallel/rank_tree.hpp"
+
+namespace lockstep {
+
+struct AlphaBeta {
+  double alpha = 0;  // seconds per message
+  double beta = 0;   // seconds per byte
+};
+
+/// A vector over the parameters.
+struct ReducedVector {
+  std::int64_t slots = 1;
+  double bytes = 0;
+};
+
+/// From the sums of every rank to the new weights at every rank.
+///   tree, R = 2^k <= slots   2 k alpha + 2 (1 - 1/R) bytes beta
+///   tree, any other R        2 alpha + (m + 1) (1 - 1/R) bytes beta, m the most subtrees of a rank
+///   gather                   2 alpha + (M + R - 1) bytes beta, M the subtrees of all ranks but the first
+///   library, short           k (alpha + bytes beta), k = log2 R rounded up: recursive doubling
+///   library, 10 kB or more   2 (R - 1) (alpha + bytes / R beta): a ring
+/// The choice of `library` is Open MPI's.
+double reduction_seconds(RankReduction reduction, const AlphaBeta& network, int ranks, const ReducedVector& vector);
+
+/// A matrix of which each of `members` has a part: every part to every other member. alpha + (1 - 1/N) bytes beta
+double gather_seconds(const AlphaBeta& network, int members, double bytes);
+
+/// A pipeline: the stages' own seconds for one chunk, forward and back, and the bytes of a chunk between neighbours.
+///   (chunks + stages - 1) slowest + 2 (stages - 1) (alpha + bytes beta)
+double pipeline_seconds(const AlphaBeta& network, std::span<const double> stages, std::int64_t chunks, double bytes);
+
+}  // namespace lockstep

@@ -1,0 +1,116 @@
+"""lockstep simulate: steps of training on simulated clusters. Skipped where SimGrid is missing, save what is said then."""
+import json
+import os
+import pathlib
+import shutil
+
+from program import MOONS, PROGRAM, ProgramTest, main
+
+# The times of one core that a simulation is given, so that its figures are always the same: every section a
+# microsecond for a thousand operations.
+RATES = json.dumps({"sections": [[[1e3, 1e-6]] for _ in range(11 + 2 * 8)]})
+
+# Large enough to have something to send: 14,000 parameters.
+NETWORK = """\
+[data]
+source = "blobs"
+[model]
+sizes = "64-96-64-32-10"
+[train]
+loss = "cross-entropy"
+batch = 64
+slots = 16
+"""
+
+
+def has_simgrid():
+    return shutil.which("smpirun") is not None and (pathlib.Path(PROGRAM).parent / "lockstep_smpi.so").exists()
+
+
+class Simulate(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.toml", NETWORK)
+        self.write("rates.json", RATES)
+
+    def simulate(self, *arguments):
+        if not has_simgrid():
+            self.skipTest("SimGrid is missing: sudo apt-get install libsimgrid-dev")
+        out = self.succeed("simulate", "a.toml", "--rates", "rates.json", "--json", "--quiet", *arguments).out
+        rows = []
+        for table in json.loads(out)["tables"]:
+            keys = [column["key"] for column in table["columns"]]
+            self.assertIn("Simulated", table["title"])
+            for row in table["rows"]:
+                self.assertEqual(row["mark"], "simulated")
+                cells = [cell.get("value") for cell in row["cells"]]
+                rows.append(dict(zip(keys, cells), table=table["name"]))
+        return rows
+
+    def test_every_way_on_a_few_nodes(self):
+        rows = self.simulate("--nodes", "1,2,4", "--out", "report")
+        self.assertEqual(len(rows), 2 * 5 * 3)
+        for row in rows:
+            self.assertGreater(row["step_seconds"], 0, row)
+            self.assertGreaterEqual(row["step_seconds"], row["work_seconds"] * (1 - 1e-9), row)
+            if row["table"] == "simulated-strong-scaling" and row["way"] in ("tree", "gather"):
+                self.assertEqual(row["weights"], "same", row)
+        strong = {(r["way"], r["nodes"]): r["step_seconds"] for r in rows if "strong" in r["table"]}
+        self.assertLess(strong["tree", 4], strong["tree", 1])
+        self.assertLess(strong["tree", 4], strong["gather", 4])
+        page = (self.folder / "report" / "report.html").read_text()
+        self.assertIn("simulated", page)
+        self.assertTrue((self.folder / "report" / "simulated-strong-scaling.csv").exists())
+        tables = (self.folder / "report" / "report.json").read_text()
+        self.succeed("report", "report", "--quiet")
+        self.assertEqual((self.folder / "report" / "report.json").read_text(), tables)
+
+    def test_two_simulations_give_the_same_figures(self):
+        arguments = ("--nodes", "2,3", "--scaling", "strong", "--way", "tree", "--way", "mpi", "--network", "dragonfly")
+        self.assertEqual(self.simulate(*arguments), self.simulate(*arguments))
+
+    def test_the_model_agrees_on_a_star(self):
+        """Messages that take far longer than the work they could hide behind: within 10 % of alpha-beta (the stretches of
+        so small a network are whole blocks, not equal), 15 % for the ring, which also has to tell the scores."""
+        rows = self.simulate("--nodes", "2,4,8", "--network", "star", "--bandwidth", "100Mbit/s", "--latency", "1us",
+                             "--scaling", "strong", "--way", "tree", "--way", "gather", "--way", "mpi")
+        for row in rows:
+            if row["nodes"] == 1:
+                continue
+            apart = row["step_seconds"] - row["work_seconds"]
+            model = row["model_seconds"] - row["work_seconds"]
+            self.assertAlmostEqual(apart / model, 1, delta=0.15 if row["way"] == "mpi" else 0.10, msg=str(row))
+
+    def test_many_nodes_tell_their_scores_in_few_messages(self):
+        rows = self.simulate("--nodes", "32", "--set", "train.batch=512", "--set", "train.slots=32",
+                             "--scaling", "strong", "--way", "tree")
+        self.assertEqual(rows[-1]["weights"], "same", rows)
+        self.assertLess(rows[-1]["messages"], 32 * 32)
+
+    def test_refusals(self):
+        self.refuse(2, "--network mesh: unknown name", "simulate", "a.toml", "--network", "mesh")
+        self.refuse(2, "--nodes 2,1", "simulate", "a.toml", "--nodes", "2,1")
+        self.refuse(2, "--bandwidth fast", "simulate", "a.toml", "--bandwidth", "fast")
+        self.refuse(2, "--latency -1us", "simulate", "a.toml", "--latency", "-1us")
+        self.refuse(2, "takes all data as one batch", "simulate", "a.toml", "--set", 'train.batch="full"')
+
+    def test_without_simgrid(self):
+        self.write("moons.toml", MOONS)
+        (self.folder / "empty").mkdir()
+        environment = {"PATH": str(self.folder / "empty")}
+        self.refuse(2, "apt-get install libsimgrid-dev", "simulate", "moons.toml", env=environment)
+
+    def test_nothing_is_left_behind(self):
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        if not has_simgrid():
+            self.skipTest("SimGrid is missing: sudo apt-get install libsimgrid-dev")
+        result = self.succeed("simulate", "a.toml", "--rates", "rates.json", "--quiet", "--nodes", "509", "--scaling",
+                              "strong", "--way", "tree", "--timeout", "1",
+                              env={"TMPDIR": str(scratch)})
+        self.assertIn("left out", result.out)
+        self.assertEqual(os.listdir(scratch), [])
+
+
+if __name__ == "__main__":
+    main()
