@@ -22,7 +22,6 @@ namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::json;
-namespace published = conv_published;
 
 constexpr std::int64_t kProbeStep = 1000003;  // as bench/reproduce/conv_image.py
 // Of the 128: all of them by plain loops would take half an hour. Eight threads need eight.
@@ -54,7 +53,7 @@ SamplingRule rule_for(bool quick) {
 std::vector<Variant> thread_variants(Backend backend, std::int64_t kernels) {
   const auto image = std::make_shared<ConvImage>(backend, 0, kernels);
   std::vector<Variant> variants;
-  for (const int threads : published::kCores)
+  for (const int threads : conv_published::kCores)
     variants.push_back({.name = fmt::format("{}", threads),
                         .body = [image, threads] { image->run(threads); },
                         .numbers = {{"workers", threads}, {"kernels", static_cast<double>(kernels)}},
@@ -72,7 +71,7 @@ void time_threads(const ExperimentRun& run) {
 
 void time_ranks(const ExperimentRun& run) {
   if (const RanksHere here = ranks_here(); !here.possible) return run.left_out("ranks", here.why);
-  for (const int ranks : published::kCores) {
+  for (const int ranks : conv_published::kCores) {
     run.progress(fmt::format("{} rank{} under mpirun", ranks, ranks == 1 ? "" : "s"));
     const Captured done = run_on_ranks(ranks, {"reproduce", "conv-multicore", "--rank-runs", run.quick ? "3" : "10"},
                                        {.patience = std::chrono::minutes(5)});
@@ -182,7 +181,7 @@ void run_conv_rank(int runs, Console& console) {
 Experiment conv_multicore() {
   return {.name = "conv-multicore",
           .title = "one convolution of a 1280x720 picture with 128 kernels on 1, 2, 4 and 8 threads and ranks",
-          .paper = published::kPaper,
+          .paper = conv_published::kPaper,
           .time = "about 3 min; with --quick about 1 min",
           .config = kConfig,
           .measure = measure_conv,

@@ -16,7 +16,6 @@ namespace lockstep::cli {
 
 namespace {
 
-namespace published = conv_published;
 using report::Cell;
 using report::Mark;
 using report::Tone;
@@ -48,17 +47,17 @@ std::string label(const Scaling& scaling, const Result& result) {
 report::Table run_table(const Scaling& scaling, bool with_published) {
   report::Table table{.title = fmt::format("Seconds per image, run by run: {}", scaling.title),
                       .columns = {{.title = "Workers"}}};
-  const std::size_t runs = published::kSeconds[0].size();
+  const std::size_t runs = conv_published::kSeconds[0].size();
   table.columns.push_back({.title = "Average", .format = report::fixed(4)});
   table.columns.push_back({.title = "Median", .format = report::fixed(4)});
   for (std::size_t i = 1; i <= runs; ++i)
     table.columns.push_back({.title = std::to_string(i), .format = report::fixed(3), .key = fmt::format("run_{}", i)});
-  for (std::size_t row = 0; with_published && row < published::kCores.size(); ++row) {
-    const auto& samples = published::kSeconds[row];
-    report::Row line{.cells = {fmt::format("{} core{}", published::kCores[row], row == 0 ? "" : "s")},
+  for (std::size_t row = 0; with_published && row < conv_published::kCores.size(); ++row) {
+    const auto& samples = conv_published::kSeconds[row];
+    report::Row line{.cells = {fmt::format("{} core{}", conv_published::kCores[row], row == 0 ? "" : "s")},
                      .mark = Mark::published,
                      .tone = Tone::published};
-    line.cells.emplace_back(published::kAverage[row]);
+    line.cells.emplace_back(conv_published::kAverage[row]);
     line.cells.emplace_back(median({samples.begin(), samples.end()}));
     line.cells.insert(line.cells.end(), samples.begin(), samples.end());
     table.rows.push_back(std::move(line));
@@ -101,7 +100,7 @@ report::Table speed_up_table(const std::vector<Scaling>& scalings) {
                                   {.title = "Ideal", .format = report::fixed(0)},
                                   {.title = "Published", .format = report::fixed(3)}}};
   for (const Scaling& each : scalings) table.columns.push_back({.title = each.title, .format = report::fixed(3)});
-  for (const published::SpeedUp& theirs : published::kSpeedUps) {
+  for (const conv_published::SpeedUp& theirs : conv_published::kSpeedUps) {
     report::Row row{.cells = {theirs.from, theirs.to, static_cast<double>(theirs.to) / theirs.from,
                               Cell(theirs.value).marked(Mark::published)}};
     for (const Scaling& each : scalings) {
@@ -132,10 +131,10 @@ report::Panels figures(const std::vector<Scaling>& scalings) {
   report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted};
   report::LineSeries their_ratio = theirs;
   report::LineSeries ideal{.name = "ideal", .tone = Tone::neutral, .kind = report::LineKind::ideal};
-  for (std::size_t i = 0; i < published::kCores.size(); ++i) {
-    const double cores = published::kCores[i];
-    theirs.points.push_back({cores, published::kAverage[i]});
-    their_ratio.points.push_back({cores, published::kAverage[0] / published::kAverage[i]});
+  for (std::size_t i = 0; i < conv_published::kCores.size(); ++i) {
+    const double cores = conv_published::kCores[i];
+    theirs.points.push_back({cores, conv_published::kAverage[i]});
+    their_ratio.points.push_back({cores, conv_published::kAverage[0] / conv_published::kAverage[i]});
     ideal.points.push_back({cores, cores});
   }
   time.series = {std::move(theirs)};
@@ -184,11 +183,11 @@ std::string verdict(const std::vector<Scaling>& scalings, double naive_seconds) 
       "One image takes {:.3f} s on one thread with SIMD kernels ({:.1f} GFLOP/s) and about {:.1f} s with plain loops; "
       "the "
       "paper's Java program took {:.1f} s on one core of 2010 ({:.2f} GFLOP/s). ",
-      one, kImageFlops / one * 1e-9, naive_seconds, published::kAverage[0],
-      kImageFlops / published::kAverage[0] * 1e-9);
+      one, kImageFlops / one * 1e-9, naive_seconds, conv_published::kAverage[0],
+      kImageFlops / conv_published::kAverage[0] * 1e-9);
   if (const auto two = speed_up(threads, 1, 2); two && cores >= 2)
-    words +=
-        fmt::format("Two threads bring {:.2f}x, where the paper has {:.2f}x. ", *two, published::kSpeedUps[0].value);
+    words += fmt::format("Two threads bring {:.2f}x, where the paper has {:.2f}x. ", *two,
+                         conv_published::kSpeedUps[0].value);
   words += fmt::format(
       "The kernels do not depend on each other, so nothing but memory, the clock and the other work of the machine "
       "keeps "

@@ -11,8 +11,6 @@ namespace lockstep::cli {
 
 namespace {
 
-namespace published = quadrants_published;
-
 constexpr std::int64_t kBatches = 200, kBatch = kQuadrantBatch, kEpochs = 10;
 
 // The points and weights of the published run come from generators that no configuration names: this one has its
@@ -85,7 +83,7 @@ void measure_quadrants(const ExperimentRun& run) {
 Experiment cuda_quadrants() {
   return {.name = "cuda-quadrants",
           .title = "points of a square: the losses digit by digit, Amdahl's bound, and the baseline of a 32x",
-          .paper = published::kPaper,
+          .paper = quadrants_published::kPaper,
           .time = "about 2 min; with --quick half a minute",
           .config = kConfig,
           .measure = measure_quadrants,

@@ -12,7 +12,6 @@ namespace lockstep::cli {
 
 namespace {
 
-namespace published = quadrants_published;
 using report::Cell;
 using report::Mark;
 using report::Tone;
@@ -26,8 +25,8 @@ constexpr std::size_t kParallelSections = 5;
 std::string digits(double number) { return fmt::format("{:.6f}", number); }
 
 bool same_digits(const Result& curve, std::size_t epoch) {
-  return digits(curve.series.at("loss")[epoch]) == digits(published::kTestLoss[epoch]) &&
-         digits(curve.series.at("accuracy")[epoch]) == digits(published::kTestAccuracy[epoch]);
+  return digits(curve.series.at("loss")[epoch]) == digits(quadrants_published::kTestLoss[epoch]) &&
+         digits(curve.series.at("accuracy")[epoch]) == digits(quadrants_published::kTestAccuracy[epoch]);
 }
 
 void add_series(const Result& curve, report::Document& document) {
@@ -41,16 +40,16 @@ void add_series(const Result& curve, report::Document& document) {
   report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted};
   report::LineSeries ours{.name = "Lockstep", .tone = Tone::simd};
   std::size_t same = 0;
-  for (std::size_t i = 0; i < published::kTestLoss.size(); ++i) {
+  for (std::size_t i = 0; i < quadrants_published::kTestLoss.size(); ++i) {
     const double loss = curve.series.at("loss")[i], epoch = static_cast<double>(i + 1);
     const bool equal = same_digits(curve, i);
     same += equal ? 1 : 0;
     table.rows.push_back(
-        {.cells = {i + 1, Cell(published::kTestLoss[i]).marked(Mark::published), loss,
-                   Cell(published::kTestAccuracy[i]).marked(Mark::published), curve.series.at("accuracy")[i],
+        {.cells = {i + 1, Cell(quadrants_published::kTestLoss[i]).marked(Mark::published), loss,
+                   Cell(quadrants_published::kTestAccuracy[i]).marked(Mark::published), curve.series.at("accuracy")[i],
                    equal ? Cell("same").marked(Mark::same)
-                         : Cell(fmt::format("off by {:.6f}", std::abs(loss - published::kTestLoss[i])))}});
-    theirs.points.push_back({epoch, published::kTestLoss[i]});
+                         : Cell(fmt::format("off by {:.6f}", std::abs(loss - quadrants_published::kTestLoss[i])))}});
+    theirs.points.push_back({epoch, quadrants_published::kTestLoss[i]});
     ours.points.push_back({epoch, loss});
   }
   document.section("The published run, digit by digit")
@@ -63,7 +62,7 @@ void add_series(const Result& curve, report::Document& document) {
           "libraries, so that a last digit can differ. The published ReLU passes a gradient where its input is exactly "
           "0, ours does not: that happened {} times among the hidden values of all training points, under the first "
           "weights and under the last.",
-          same, published::kTestLoss.size(), curve.number("exact_zeros").value_or(0))})
+          same, quadrants_published::kTestLoss.size(), curve.number("exact_zeros").value_or(0))})
       .add(std::move(table))
       .add(report::LineChart{.title = "Test loss by epoch: the two lines are one",
                              .description = "Published and own test loss over ten epochs; they coincide.",
@@ -74,7 +73,7 @@ void add_series(const Result& curve, report::Document& document) {
 
 double published_share(const std::string& section) {
   double sum = 0;
-  for (const published::Share& each : published::kShares)
+  for (const quadrants_published::Share& each : quadrants_published::kShares)
     if (section == each.section || (section == "sigmoid and loss" && std::string(each.section).starts_with("sigmoid")))
       sum += each.percent;
   return sum / 100;
@@ -97,13 +96,13 @@ report::Table share_table(const std::vector<const Result*>& shares) {
     table.rows.push_back(std::move(row));
   }
   report::Row parallel{
-      .cells = {"parallel in the report", Cell(published::kParallelShare / 100).marked(Mark::published)}};
-  report::Row bound{.cells = {fmt::format("Amdahl's bound on {} cores", published::kDeviceCores),
-                              Cell(published::kAmdahlBound).as(report::ratio()).marked(Mark::published)}};
+      .cells = {"parallel in the report", Cell(quadrants_published::kParallelShare / 100).marked(Mark::published)}};
+  report::Row bound{.cells = {fmt::format("Amdahl's bound on {} cores", quadrants_published::kDeviceCores),
+                              Cell(quadrants_published::kAmdahlBound).as(report::ratio()).marked(Mark::published)}};
   for (const Result* each : shares) {
     const double share = parallel_share(*each);
     parallel.cells.emplace_back(share);
-    bound.cells.push_back(Cell(amdahl_bound(share, published::kDeviceCores)).as(report::ratio()));
+    bound.cells.push_back(Cell(amdahl_bound(share, quadrants_published::kDeviceCores)).as(report::ratio()));
   }
   table.rows.push_back(std::move(parallel));
   table.rows.push_back(std::move(bound));
@@ -142,8 +141,9 @@ void add_shares(const std::vector<const Result*>& shares, report::Document& docu
           "gradients added up and weights moved by all threads, so the line \"parallel in the report\" counts what the "
           "published program counts and is no limit of ours. The faster the kernels, the larger the share of what "
           "stands around them: the same training has another bound after every optimisation.",
-          amdahl_bound(published::kParallelShare / 100, published::kDeviceCores), published::kDeviceCores,
-          amdahl_bound(0.9771, published::kDeviceCores), published::kAmdahlBound)})
+          amdahl_bound(quadrants_published::kParallelShare / 100, quadrants_published::kDeviceCores),
+          quadrants_published::kDeviceCores, amdahl_bound(0.9771, quadrants_published::kDeviceCores),
+          quadrants_published::kAmdahlBound)})
       .add(share_table(shares))
       .add(share_chart(shares));
 }
@@ -177,7 +177,7 @@ void add_speed(const std::vector<const Result*>& timings, report::Document& docu
                           .tone = tone_of(*each)});
     chart.groups.push_back({.label = short_name(*each), .bars = {o0 / seconds, o3 / seconds}});
   }
-  table.rows.push_back({.cells = {"CUDA on a GTX 1050 Ti", Cell(), published::kSpeedUp, Cell(), Cell()},
+  table.rows.push_back({.cells = {"CUDA on a GTX 1050 Ti", Cell(), quadrants_published::kSpeedUp, Cell(), Cell()},
                         .mark = Mark::published,
                         .tone = Tone::published});
   table.notes = {"Weights: after the first epoch, compared with those of the first row."};
@@ -190,9 +190,10 @@ void add_speed(const std::vector<const Result*>& timings, report::Document& docu
           "times less: of the {:.2f}x about {:.1f}x would be left. Here the same plain loops gain {:.1f}x from the "
           "compiler's flag alone, and the SIMD kernels on one thread reach {:.1f}x against the unoptimised and {:.1f}x "
           "against the optimised loops. A speed-up means nothing without its baseline.",
-          published::kSpeedUp, published::kRerunO0, published::kRerunO2, published::kRerunO0 / published::kRerunO2,
-          published::kSpeedUp, published::kSpeedUp * published::kRerunO2 / published::kRerunO0, o0 / o3, o0 / simd,
-          o3 / simd)})
+          quadrants_published::kSpeedUp, quadrants_published::kRerunO0, quadrants_published::kRerunO2,
+          quadrants_published::kRerunO0 / quadrants_published::kRerunO2, quadrants_published::kSpeedUp,
+          quadrants_published::kSpeedUp * quadrants_published::kRerunO2 / quadrants_published::kRerunO0, o0 / o3,
+          o0 / simd, o3 / simd)})
       .add(std::move(table))
       .add(std::move(chart));
 }

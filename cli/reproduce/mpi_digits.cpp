@@ -15,7 +15,6 @@ namespace lockstep::cli {
 namespace {
 
 namespace fs = std::filesystem;
-namespace published = digits_published;
 
 constexpr const char* kFashionData = R"(# Fashion-MNIST averaged from 28x28 to 20x20, the first 5000 samples.
 [data]
@@ -96,7 +95,7 @@ void train_slowly(const ExperimentRun& run, const DigitSource& source, const Dat
     Network network = make_network(config);
     Trainer trainer(network, config.train);
     Result result{.kind = "curve", .name = fmt::format("{}: {}, seed {}", kDigitTraining, source.name, seed)};
-    trainer.fit(*data.train, {.epochs = published::kIterations, .on_epoch = [&](const EpochReport& report) {
+    trainer.fit(*data.train, {.epochs = digits_published::kIterations, .on_epoch = [&](const EpochReport& report) {
                                 result.series["cost"].push_back(report.train.loss);
                                 result.series["precision"].push_back(report.train.accuracy().value_or(0));
                               }});
@@ -112,19 +111,19 @@ void train_slowly(const ExperimentRun& run, const DigitSource& source, const Dat
 /// Rate 2.0, where the author's notes stop to look.
 void train_fast(const ExperimentRun& run, const DigitSource& source, const DataSplits& data) {
   run.progress(fmt::format("{}: 300 iterations at rate 2.0", source.name));
-  const RunConfig config =
-      parse_config(source.config, "mpi-digits", {fmt::format("train.optimizer.lr={:.1f}", published::kFastRate)});
+  const RunConfig config = parse_config(source.config, "mpi-digits",
+                                        {fmt::format("train.optimizer.lr={:.1f}", digits_published::kFastRate)});
   Network network = make_network(config);
   Trainer trainer(network, config.train);
   std::vector<double> iterations, precision;
   int done = 0;
-  for (const published::Fast& each : published::kFast) {
+  for (const digits_published::Fast& each : digits_published::kFast) {
     trainer.fit(*data.train, {.epochs = each.iterations - done});
     done = each.iterations;
     iterations.push_back(done);
     precision.push_back(trainer.evaluate(*data.train).accuracy().value_or(0));
   }
-  run.record(fmt::format("{}: {}", kDigitFast, source.name), {{"rate", published::kFastRate}},
+  run.record(fmt::format("{}: {}", kDigitFast, source.name), {{"rate", digits_published::kFastRate}},
              {{"weights", weight_hash(network.values())}}, {{"iterations", iterations}, {"precision", precision}});
 }
 
@@ -144,7 +143,7 @@ void measure_digits(const ExperimentRun& run) {
 Experiment mpi_digits() {
   return {.name = "mpi-digits",
           .title = "400-25-10 on 5000 digits: sequential, data parallel on ranks, on a device; phase by phase",
-          .paper = published::kPaper,
+          .paper = digits_published::kPaper,
           .time = "about 2 min; with --quick about 1 min",
           .config = std::string(kFashionData) + kTraining,
           .measure = measure_digits,

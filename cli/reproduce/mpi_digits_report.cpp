@@ -15,7 +15,6 @@ namespace lockstep::cli {
 
 namespace {
 
-namespace published = digits_published;
 using report::Cell;
 using report::Mark;
 using report::Tone;
@@ -37,7 +36,7 @@ std::string which_data(const Findings& findings) {
       " Which data the published runs had can be read from their ends: the last costs here are {:.4f} to {:.4f} on the "
       "digits and {:.4f} to {:.4f} on Fashion-MNIST, theirs {:.4f} to {:.4f}.",
       ranges["digits"].first, ranges["digits"].second, ranges["fashion"].first, ranges["fashion"].second,
-      published::kTrainings[2].last_cost, published::kTrainings[0].last_cost);
+      digits_published::kTrainings[2].last_cost, digits_published::kTrainings[0].last_cost);
 }
 
 void add_training(const Findings& findings, report::Document& document) {
@@ -51,7 +50,7 @@ void add_training(const Findings& findings, report::Document& document) {
                           .description = "The cost of five trainings over 60 iterations, with the published ends.",
                           .x = {.title = "iteration", .format = report::integer()},
                           .y = {.title = "cost", .low = 0}};
-  for (const published::Training& each : published::kTrainings) {
+  for (const digits_published::Training& each : digits_published::kTrainings) {
     table.rows.push_back({.cells = {each.name, "not clear", each.first_cost, each.last_cost, each.precision},
                           .mark = Mark::published,
                           .tone = Tone::published});
@@ -71,8 +70,8 @@ void add_training(const Findings& findings, report::Document& document) {
   table.notes = {
       "Cost: binary cross-entropy summed over the ten outputs, averaged over samples, before the update of its "
       "iteration. Precision: training samples classified right, after the last update."};
-  chart.annotations.push_back({.x = published::kIterations * 0.75,
-                               .y = published::kTrainings[0].last_cost + 0.4,
+  chart.annotations.push_back({.x = digits_published::kIterations * 0.75,
+                               .y = digits_published::kTrainings[0].last_cost + 0.4,
                                .text = "published: 3.2105 to 3.2175"});
   document.section("What is learnt in 60 iterations")
       .add(report::Paragraph{
@@ -99,12 +98,13 @@ void add_fast(const Findings& findings, report::Document& document) {
                           .x = {.title = "iterations", .format = report::integer()},
                           .y = {.title = "precision", .high = 1, .format = report::percent(0)}};
   report::LineSeries theirs{.name = "author's notes", .tone = Tone::published, .kind = report::LineKind::predicted};
-  for (std::size_t i = 0; i < published::kFast.size(); ++i) {
-    report::Row row{
-        .cells = {published::kFast[i].iterations, Cell(published::kFast[i].precision).marked(Mark::published)}};
+  for (std::size_t i = 0; i < digits_published::kFast.size(); ++i) {
+    report::Row row{.cells = {digits_published::kFast[i].iterations,
+                              Cell(digits_published::kFast[i].precision).marked(Mark::published)}};
     for (const Result* each : results) row.cells.emplace_back(each->series.at("precision").at(i));
     table.rows.push_back(std::move(row));
-    theirs.points.push_back({static_cast<double>(published::kFast[i].iterations), published::kFast[i].precision});
+    theirs.points.push_back(
+        {static_cast<double>(digits_published::kFast[i].iterations), digits_published::kFast[i].precision});
   }
   chart.series.push_back(std::move(theirs));
   for (const Result* each : results) {
@@ -124,20 +124,20 @@ void add_fast(const Findings& findings, report::Document& document) {
 /// A line of the table of phases: what they print, and which of our numbers stands beside it.
 struct PhaseLine {
   const char* name;
-  published::Range published::Listing::*theirs;
+  digits_published::Range digits_published::Listing::*theirs;
   const char* ours;
 };
 constexpr std::array<PhaseLine, 8> kPhaseLines = {
     {{"broadcast of the weights", nullptr, "broadcast"},
-     {"scatter of inputs and labels", &published::Listing::scatter, "load"},
-     {"hidden layer", &published::Listing::hidden, "hidden"},
-     {"output layer", &published::Listing::output, "output"},
-     {"cost", &published::Listing::forward, "cost"},
-     {"back propagation", &published::Listing::back, "back"},
-     {"gather of the gradients", &published::Listing::gather, "gather"},
+     {"scatter of inputs and labels", &digits_published::Listing::scatter, "load"},
+     {"hidden layer", &digits_published::Listing::hidden, "hidden"},
+     {"output layer", &digits_published::Listing::output, "output"},
+     {"cost", &digits_published::Listing::forward, "cost"},
+     {"back propagation", &digits_published::Listing::back, "back"},
+     {"gather of the gradients", &digits_published::Listing::gather, "gather"},
      {"waiting", nullptr, "wait"}}};
 
-Cell range_cell(const published::Range& range) {
+Cell range_cell(const digits_published::Range& range) {
   if (range.low < 0) return {};
   Cell cell((range.low + range.high) / 2);
   if (range.high > range.low) cell.interval(range.low, range.high);
@@ -146,18 +146,19 @@ Cell range_cell(const published::Range& range) {
 
 report::Table phase_table(const std::vector<const Result*>& modes) {
   report::Table table{.title = "Seconds per iteration, phase by phase", .columns = {{.title = "Phase"}}};
-  for (const published::Listing& each : published::kListings)
+  for (const digits_published::Listing& each : digits_published::kListings)
     table.columns.push_back({.title = fmt::format("Published, {}", each.name), .format = report::seconds()});
   for (const Result* each : modes) table.columns.push_back({.title = short_name(*each), .format = report::seconds()});
   for (const PhaseLine& line : kPhaseLines) {
     report::Row row{.cells = {line.name}};
-    for (const published::Listing& each : published::kListings)
+    for (const digits_published::Listing& each : digits_published::kListings)
       row.cells.push_back(line.theirs != nullptr ? range_cell(each.*line.theirs) : Cell());
     for (const Result* each : modes) row.cells.emplace_back(each->number(line.ours));
     table.rows.push_back(std::move(row));
   }
   report::Row whole{.cells = {"the whole iteration"}};
-  for (const published::Listing& each : published::kListings) whole.cells.push_back(range_cell(each.iteration));
+  for (const digits_published::Listing& each : digits_published::kListings)
+    whole.cells.push_back(range_cell(each.iteration));
   for (const Result* each : modes) whole.cells.push_back(time_cell(*each));
   table.rows.push_back(std::move(whole));
   table.notes = {
@@ -204,12 +205,12 @@ report::Table mode_table(const std::vector<const Result*>& modes, const Result* 
                                                                         : Mark::none,
                        .tone = tone_of(mode)};
   };
-  for (const published::Listing& each : published::kListings)
+  for (const digits_published::Listing& each : digits_published::kListings)
     table.rows.push_back({.cells = {fmt::format("published, {}", each.name), range_cell(each.iteration), each.total},
                           .mark = Mark::published,
                           .tone = Tone::published});
-  table.rows.push_back({.cells = {"the published program on a server of 2026, 1 core", published::kRerunIteration,
-                                  60 * published::kRerunIteration},
+  table.rows.push_back({.cells = {"the published program on a server of 2026, 1 core",
+                                  digits_published::kRerunIteration, 60 * digits_published::kRerunIteration},
                         .mark = Mark::published,
                         .tone = Tone::published});
   if (python != nullptr) table.rows.push_back(row(*python));
@@ -221,8 +222,8 @@ report::Table mode_table(const std::vector<const Result*>& modes, const Result* 
 }
 
 std::string verdict(const std::vector<const Result*>& modes, const Result* python) {
-  const auto& slow = published::kListings[0];
-  const auto& fast = published::kListings[1];
+  const auto& slow = digits_published::kListings[0];
+  const auto& fast = digits_published::kListings[1];
   const auto named = [&](const std::string& name) -> const Result* {
     const auto found =
         std::find_if(modes.begin(), modes.end(), [&](const Result* r) { return short_name(*r) == name; });
@@ -279,7 +280,7 @@ void describe_digits(const Findings& findings, report::Document& document) {
         .title = "An iteration by mode",
         .description = "Seconds per iteration, logarithmic, one bar per mode.",
         .axis = {.title = "time of an iteration", .scale = report::Scale::log, .format = report::seconds()}};
-    for (const published::Listing& each : published::kListings)
+    for (const digits_published::Listing& each : digits_published::kListings)
       chart.groups.push_back({.label = fmt::format("published, {}", each.name),
                               .bars = {(each.iteration.low + each.iteration.high) / 2},
                               .tone = Tone::published});
