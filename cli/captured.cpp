@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostKept = std::size_t{64} << 20;
-constexpr int kLook = 20;  // milliseconds
+constexpr int kPollMilliseconds = 20;  // milliseconds
 
 /// Both ends of a pipe, closed when they are no longer needed.
 class Pipe {
@@ -62,7 +62,7 @@ bool read_both(Pipe& out, Pipe& err, Captured& result, Clock::time_point end) {
   while (out.open() || err.open()) {
     std::array<pollfd, 2> ready{{{out[0], POLLIN, 0}, {err[0], POLLIN, 0}}};
     if (Clock::now() > end) return false;
-    if (::poll(ready.data(), ready.size(), kLook) <= 0) continue;
+    if (::poll(ready.data(), ready.size(), kPollMilliseconds) <= 0) continue;
     if (ready[0].revents != 0) out.read_into(result.out);
     if (ready[1].revents != 0) err.read_into(result.err);
   }

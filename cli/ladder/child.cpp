@@ -23,7 +23,7 @@ namespace lockstep::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kLook = std::chrono::milliseconds(10);
+constexpr auto kChildLook = std::chrono::milliseconds(10);
 constexpr auto kPatience = std::chrono::seconds(3);  // between SIGTERM and SIGKILL
 constexpr std::size_t kMostText = std::size_t{64} << 20;
 
@@ -67,7 +67,7 @@ void end_group(pid_t child) {
       ::waitpid(child, nullptr, 0);
       return;
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kChildLook);
   }
   ::kill(-child, SIGKILL);  // whoever of them is left
 }
@@ -94,7 +94,7 @@ ChildEnd run_child(const std::vector<std::string>& words, const Environment& env
       if (stop) throw Error(ExitCode::preempted, "stopped by a signal");
       throw Error(ExitCode::peer_lost, fmt::format("it took longer than {:.0f} s and was ended", seconds));
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kChildLook);
   }
   return {*code, text_in(out.number), last_line(text_in(err.number))};
 }
