@@ -216,9 +216,10 @@ void add_bench(CLI::App& app, Values& values) {
   lockstep bench                            all of it, one to two minutes
   lockstep bench machine                    the machine only: multiply-adds, memory, OpenBLAS
   lockstep bench lenet5 --quick             one network: mlp, mlp-wide, lenet5, bn-cnn, digits, image
-  lockstep bench conv2d --backend naive     one kind of kernel, one backend)");
+  lockstep bench conv2d --backend naive     one kind of kernel, one backend
+  lockstep bench max                        the classic exercises, from interpreted Python to a device: max, xxt)");
   BenchArguments& bench = values.bench;
-  command->add_option("name", bench.name, "A network, or a part of a kernel's name; default: everything")
+  command->add_option("name", bench.name, "A network, a part of a kernel's name, max or xxt; default: every network")
       ->option_text("NAME");
   command
       ->add_option("--backend", bench.backends,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/bench_primitives.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
@@ -192,6 +193,9 @@ std::vector<BenchResult> measure_case(const BenchCase& one, const std::vector<Ba
   return results;
 }
 
-void run_bench(const BenchArguments& arguments, Console& console) { BenchRun(arguments, console).run(); }
+void run_bench(const BenchArguments& arguments, Console& console) {
+  if (is_primitive(arguments.name)) return run_primitives(arguments, console);
+  BenchRun(arguments, console).run();
+}
 
 }  // namespace lockstep::cli

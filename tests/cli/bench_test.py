@@ -41,7 +41,40 @@ class Bench(ProgramTest):
         self.assertNotIn("conv2d_forward", result.out)
         self.assertNotIn("naive-o0", result.out)
 
+    def check_primitive(self, name, shape):
+        result = json.loads(self.succeed("bench", name, "--quick", "--json", "--threads", "2").out)
+        (problem,) = result["problems"]
+        self.assertEqual(problem["shape"], shape)
+        kinds = {}
+        for each in problem["results"]:
+            kinds.setdefault(each["kind"], []).append(each)
+            self.assertTrue(each["limit"], each)
+            self.assertEqual(each["seconds"], min(each["samples"]))
+            self.assertGreater(each["seconds"], 0)
+            if each["kind"] in ("trivial", "unoptimised", "simd", "device"):
+                self.assertEqual(each["result"], "same", each)
+        (trivial,) = kinds["trivial"]
+        self.assertEqual([each["threads"] for each in kinds["simd"] if not each["symmetric"]], [1, 2])
+        for each in problem["results"]:
+            self.assertAlmostEqual(each["times_trivial"], trivial["seconds"] / each["seconds"])
+        self.assertTrue("python" in kinds or any("Python" in line for line in problem["left_out"]), problem["left_out"])
+        self.assertTrue("device" in kinds or any("device" in line for line in problem["left_out"]), problem["left_out"])
+        return kinds
+
+    def test_the_exercise_max(self):
+        kinds = self.check_primitive("max", "1000x1000")
+        for each in kinds.get("device", []):
+            self.assertGreater(each["blocks"], 0)
+
+    def test_the_exercise_xxt(self):
+        kinds = self.check_primitive("xxt", "784x128")
+        self.assertTrue(any(each["symmetric"] for each in kinds["simd"]))
+        for each in kinds["simd"]:
+            sums = 784 * 785 / 2 if each["symmetric"] else 784 * 784
+            self.assertEqual(each["flops"], 2 * 128 * sums)
+
     def test_refusals(self):
+        self.refuse(2, "--backend: bench max measures every backend", "bench", "max", "--backend", "simd")
         self.refuse(2, "no such measurement; there are machine, mlp", "bench", "nothing")
         self.refuse(2, "--backend fast: unknown name", "bench", "mlp", "--backend", "fast")
         self.refuse(2, "--threads", "bench", "--threads", "0")

@@ -40,7 +40,13 @@
   X(pool2d, max_pool2d_backward)            \
   X(pool2d, max_pool2d_backward_apart)      \
   X(pool2d, avg_pool2d_forward)             \
-  X(pool2d, avg_pool2d_backward)
+  X(pool2d, avg_pool2d_backward)            \
+  X(primitives, nothing)                    \
+  X(primitives, elementwise_max_each)       \
+  X(primitives, elementwise_max_turns)      \
+  X(primitives, xxt_elements)               \
+  X(primitives, xxt_transpose)              \
+  X(primitives, xxt_tiles)
 
 #define LOCKSTEP_VECTOR_KERNELS(X)          \
   X(conv2d_weights, conv2d_weights)         \
