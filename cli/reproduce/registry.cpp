@@ -2,12 +2,15 @@
 
 #include "cli/reproduce/conv_multicore.hpp"
 #include "cli/reproduce/cuda_quadrants.hpp"
+#include "cli/reproduce/mnist_mlp.hpp"
 #include "cli/reproduce/mpi_digits.hpp"
+#include "cli/reproduce/openmp_cuda_pytorch.hpp"
 
 namespace lockstep::cli {
 
 const std::vector<Experiment>& experiments() {
-  static const std::vector<Experiment> all = {mpi_digits(), cuda_quadrants(), conv_multicore()};
+  static const std::vector<Experiment> all = {mpi_digits(), cuda_quadrants(), mnist_mlp(), openmp_cuda_pytorch(),
+                                              conv_multicore()};
   return all;
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+// mnist-mlp: handwritten digits with three layers of sigmoids, and the two exercises that come with it.
+
+#include "cli/reproduce/experiment.hpp"
+
+namespace lockstep::cli {
+
+Experiment mnist_mlp();
+
+// Names of results.
+inline constexpr const char* kMnistCurves = "accuracy by epoch";
+inline constexpr const char* kMnistTimes = "epoch of 5,000 digits";
+/// "max 1000x1000" and so on: an exercise has a series of its own.
+inline constexpr const char* kExercises[] = {"max 1000x1000", "xxt 784x128", "xxt 1000x1000"};
+
+/// max and X X^T on 1, 2, 4 and 8 threads.
+void measure_exercises(const ExperimentRun& run);
+
+void describe_mnist(const Findings& findings, report::Document& document);
+void describe_exercises(const Findings& findings, report::Document& document);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,55 @@
+#pragma once
+// openmp-cuda-pytorch: one network serially, on OpenMP threads, on a device, by libraries and in PyTorch.
+
+#include <memory>
+#include <string>
+
+#include "cli/reproduce/experiment.hpp"
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep::cli {
+
+Experiment openmp_cuda_pytorch();
+
+/// The network of the timings, 2-300-300-300-300-300-300-1, sigmoids throughout.
+Network deep_network();
+TrainOptions deep_options(Backend backend, int threads, std::int64_t batch);
+std::shared_ptr<const Dataset> moon_points(std::int64_t count);
+
+/// A training of the deep network that goes on epoch by epoch. Its first epoch is done when it is made.
+struct DeepTraining {
+  Network network = deep_network();
+  std::unique_ptr<Trainer> trainer;
+  std::string hash;  // after the first epoch
+
+  DeepTraining(const Dataset& data, const TrainOptions& options);
+};
+
+// Names of the series of results.
+inline constexpr const char* kMoonCurves = "moons";
+inline constexpr const char* kThreadTimes = "threads";
+inline constexpr const char* kKindTimes = "kinds";
+inline constexpr const char* kSectionTimes = "sections";
+inline constexpr const char* kBatchTimes = "batches";
+inline constexpr const char* kPeerTimes = "PyTorch";
+inline constexpr const char* kLayers = "forward through layer";
+inline constexpr const char* kTrained = "trained from weights";
+
+// The parts of measuring, in their order.
+void measure_moons(const ExperimentRun& run);
+void time_threads(const ExperimentRun& run);
+void measure_sections(const ExperimentRun& run);
+void time_batches(const ExperimentRun& run);
+void time_pytorch(const ExperimentRun& run);
+void measure_not_a_number(const ExperimentRun& run);
+
+// The parts of the report.
+void describe_moons(const Findings& findings, report::Document& document);
+void describe_threads(const Findings& findings, report::Document& document);
+void describe_sections(const Findings& findings, report::Document& document);
+void describe_batches(const Findings& findings, report::Document& document);
+void describe_pytorch(const Findings& findings, report::Document& document);
+void describe_not_a_number(const Findings& findings, report::Document& document);
+
+}  // namespace lockstep::cli
