@@ -180,7 +180,7 @@ void add_speed(const std::vector<const Result*>& timings, report::Document& docu
   table.rows.push_back({.cells = {"CUDA on a GTX 1050 Ti", Cell(), quadrants_published::kSpeedUp, Cell(), Cell()},
                         .mark = Mark::published,
                         .tone = Tone::published});
-  table.notes = {"Weights: after the first epoch, compared with those of the first row."};
+  table.notes = {"Weights: after the first epoch, compared with those of the first row.", kDeviceNote};
   document.section("What the published speed-up was measured against")
       .add(report::Paragraph{fmt::format(
           "The published {:.2f}x compares a graphics card with a host program that was compiled without an "

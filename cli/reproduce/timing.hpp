@@ -32,6 +32,10 @@ void time_variants(const ExperimentRun& run, const std::string& series, std::spa
 void keep_samples(const ExperimentRun& run, const std::string& series, const Variant& variant,
                   const std::string& baseline, std::vector<double> samples);
 
+/// Below tables that show devices.
+inline constexpr const char* kDeviceNote =
+    "An OpenCL device may be the processor itself (PoCL, see lockstep doctor): its time is then no time of a GPU.";
+
 /// The median with its 95 % interval (where there are samples enough for one) and all samples, for a table.
 report::Cell time_cell(const Result& timing);
 
