@@ -34,7 +34,8 @@ target_compile_options(lockstep_flags INTERFACE -ffp-contract=off -fno-fast-math
 target_compile_options(lockstep_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms in std::string: GCC bug 105651, and again where <string> comes out of a precompiled header.
-  target_compile_options(lockstep_flags INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+  target_compile_options(lockstep_flags INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
+                                                  -Wno-array-bounds)
 endif()
 if(LOCKSTEP_WERROR)
   target_compile_options(lockstep_flags INTERFACE -Werror)
