@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "cli/bench_primitives.hpp"
-#include "lockstep/lab/text_table.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/lab/measure.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/lab/text_table.hpp"
 #include "lockstep/lab/peak.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
 

@@ -7,10 +7,10 @@
 #include "cli/confusion.hpp"
 #include "cli/outputs.hpp"
 #include "cli/scores.hpp"
-#include "lockstep/lab/text_table.hpp"
 #include "cli/verbose.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "cli/scores.hpp"
-#include "lockstep/lab/text_table.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/train/export.hpp"
 #include "lockstep/train/model_file.hpp"
 

@@ -7,10 +7,10 @@
 
 #include "cli/inspect_data.hpp"
 #include "cli/run_directory.hpp"
-#include "lockstep/lab/text_table.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/safetensors.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/train/checkpoint_store.hpp"
 #include "lockstep/train/model_file.hpp"
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "lockstep/lab/text_table.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/csv.hpp"
 #include "lockstep/data/file.hpp"
@@ -19,6 +18,7 @@
 #include "lockstep/data/npz.hpp"
 #include "lockstep/data/pairs.hpp"
 #include "lockstep/data/png.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
 

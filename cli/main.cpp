@@ -1,5 +1,6 @@
-// lockstep: train | eval | predict | inspect | export | bench | reproduce | ladder | report | doctor | launch | simulate.
-// Results on stdout, everything else on stderr; every failure is one line and an exit code of lockstep/core/error.hpp.
+// lockstep: train | eval | predict | inspect | export | bench | reproduce | ladder | report | doctor | launch |
+// simulate. Results on stdout, everything else on stderr; every failure is one line and an exit code of
+// lockstep/core/error.hpp.
 
 #include <exception>
 #include <new>

@@ -8,9 +8,9 @@
 #include "cli/outputs.hpp"
 #include "cli/rows.hpp"
 #include "cli/scores.hpp"
-#include "lockstep/lab/text_table.hpp"
 #include "cli/verbose.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
 

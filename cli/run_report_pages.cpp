@@ -68,7 +68,8 @@ std::string slowest_phase(const RunHistory& history) {
     if (const auto found = history.phases.find(phase.name); found != history.phases.end() && found->second > most)
       name = phase.name, most = found->second;
   const double total = total_seconds(history);
-  return name.empty() || total <= 0 ? "" : fmt::format(" The largest part, {:.0f} %, is `{}`.", 100 * most / total, name);
+  return name.empty() || total <= 0 ? ""
+                                    : fmt::format(" The largest part, {:.0f} %, is `{}`.", 100 * most / total, name);
 }
 
 Headline headline(const RunHistory& history, const Model* model) {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/scores.hpp"
-#include "lockstep/lab/text_table.hpp"
 #include "cli/verbose.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
 

@@ -153,8 +153,7 @@ void describe_sections(const Findings& findings, report::Document& document) {
                          .axis = {.title = "times faster", .scale = report::Scale::log, .format = report::ratio()}};
   std::vector<std::string> columns(kSections.begin(), kSections.end());
   columns.insert(columns.end(), {"other", "all"});
-  for (const std::string& section : columns)
-    table.columns.push_back({.title = section, .format = report::seconds()});
+  for (const std::string& section : columns) table.columns.push_back({.title = section, .format = report::seconds()});
   table.columns.push_back({.title = "Gain", .format = report::ratio()});
   const auto gain = [&](const Result& result, const std::string& section) -> std::optional<double> {
     const double before = all[0]->number(section).value_or(0), after = result.number(section).value_or(0);

@@ -23,15 +23,14 @@ class KernelContext {
     return *device_;
   }
   /// Where the kernels find their arguments: the device's memory, or the host's.
-  Memory& memory() const;
+  Memory& memory() const { return memory_ == nullptr ? host_memory() : *memory_; }
 
   /// Scratch memory for the length of one kernel call, cache-line aligned, content undefined; of the device where there
   /// is one.
   template <class T>
   T* scratch(std::int64_t count) {
     const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
-    if (bytes > scratch_.size())
-      scratch_ = AlignedBuffer<std::byte>(bytes, memory_ == nullptr ? host_memory() : *memory_);
+    if (bytes > scratch_.size()) scratch_ = AlignedBuffer<std::byte>(bytes, memory());
     return reinterpret_cast<T*>(scratch_.data());
   }
 

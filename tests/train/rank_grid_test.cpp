@@ -1,4 +1,5 @@
-// What ranks tell each other besides gradients: directly where they are few, doubling what they know where they are many.
+// What ranks tell each other besides gradients: directly where they are few, doubling what they know where they are
+// many.
 
 #include "lockstep/train/rank_grid.hpp"
 

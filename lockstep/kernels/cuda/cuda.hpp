@@ -25,8 +25,8 @@ CudaPresence find_cuda();
 /// The devices of find_cuda().
 std::vector<DeviceInfo> list_cuda_devices();
 
-/// See open_device. Throws Error(usage) with the line of find_cuda() where there is none, and where cuBLAS is needed and
-/// missing.
+/// See open_device. Throws Error(usage) with the line of find_cuda() where there is none, and where cuBLAS is needed
+/// and missing.
 std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_cublas = false);
 
 /// Replaces the linear kernels by cuBLAS's.

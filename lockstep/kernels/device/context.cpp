@@ -6,6 +6,4 @@ namespace lockstep {
 
 KernelContext::KernelContext(Device* device) : device_(device), memory_(device) {}
 
-Memory& KernelContext::memory() const { return memory_ == nullptr ? host_memory() : *memory_; }
-
 }  // namespace lockstep

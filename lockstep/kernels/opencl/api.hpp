@@ -8,15 +8,16 @@
 
 namespace lockstep::opencl {
 
-#define LOCKSTEP_OPENCL_FUNCTIONS(X)                                                                              \
-  X(clGetPlatformIDs)                                                                                             \
-  X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext)                \
-      X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject)                    \
-          X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)    \
-              X(clGetProgramInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)      \
-                  X(clEnqueueNDRangeKernel) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) X(clEnqueueCopyBuffer) \
-                      X(clEnqueueFillBuffer) X(clEnqueueBarrierWithWaitList) X(clWaitForEvents) X(clReleaseEvent) \
-                          X(clGetEventProfilingInfo) X(clFinish) X(clFlush)
+#define LOCKSTEP_OPENCL_FUNCTIONS(X)                                                                                  \
+  X(clGetPlatformIDs)                                                                                                 \
+  X(clGetPlatformInfo)                                                                                                \
+  X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue)                 \
+      X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) X(clCreateProgramWithSource)                   \
+          X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo) X(clGetProgramInfo)                 \
+              X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel)    \
+                  X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) X(clEnqueueCopyBuffer) X(clEnqueueFillBuffer)        \
+                      X(clEnqueueBarrierWithWaitList) X(clWaitForEvents) X(clReleaseEvent) X(clGetEventProfilingInfo) \
+                          X(clFinish) X(clFlush)
 
 struct Api {
 #define LOCKSTEP_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;

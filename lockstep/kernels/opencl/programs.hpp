@@ -1,7 +1,7 @@
 #pragma once
 // The kernel text of kernels/device/text, embedded by the build and compiled when a program is first used. Compiled
-// programs are kept in ~/.cache/lockstep/opencl (or $XDG_CACHE_HOME, or $LOCKSTEP_CACHE_DIR; "off" keeps none), named by
-// device, driver, options and text; an entry that is damaged or refused by the driver is made again.
+// programs are kept in ~/.cache/lockstep/opencl (or $XDG_CACHE_HOME, or $LOCKSTEP_CACHE_DIR; "off" keeps none), named
+// by device, driver, options and text; an entry that is damaged or refused by the driver is made again.
 
 #include <map>
 #include <string>
