@@ -209,6 +209,8 @@ class TrainRun {
   /// Says what is about to happen.
   void begin(const RunDirectory& directory) {
     console_.note(fmt::format("writing to {}", one_line(directory.path().string())));
+    if (on_device(config_.train.backend))
+      console_.note("kernels that this device has not run before are compiled in the first step, which takes seconds");
     if (arguments_.verbose)
       for (const std::string& line :
            verbose_lines(config_.train.backend, network_->precision(), trainer_->options().threads))

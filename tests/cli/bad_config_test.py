@@ -100,7 +100,7 @@ COMMANDS = [
     (["train", "a.toml", "--bakend", "naive"], "unknown option --bakend; did you mean --backend?"),
     (["train", "a.toml", "--thread=2"], "unknown option --thread=2"),
     (["train", "a.toml", "b.toml"], "unexpected argument b.toml"),
-    (["train", "a.toml", "--backend", "cuda"], "--backend cuda: unknown name; known are simd, naive, naive-o0"),
+    (["train", "a.toml", "--backend", "metal"], "--backend metal: unknown name; known are simd, naive, naive-o0"),
     (["train", "a.toml", "--backend", "naiv"], "did you mean naive?"),
     (["train", "a.toml", "--set"], "--set"),
     (["train", "missing.toml"], "missing.toml: cannot open: No such file or directory"),

@@ -282,8 +282,10 @@ class EveryOperation {
                               .sum = sum.data(),
                               .correct = correct.data()},
                              context_);
+        std::vector<T> scores;
         for (std::size_t slot = 0; slot < 4; ++slot)  // the sum as two numbers of T, without a loss
-          keep("score_slots", std::vector<T>{T(sum[slot]), T(sum[slot] - double(T(sum[slot]))), T(correct[slot])});
+          scores.insert(scores.end(), {T(sum[slot]), T(sum[slot] - double(T(sum[slot]))), T(correct[slot])});
+        keep("score_slots", scores);
       }
     }
   }

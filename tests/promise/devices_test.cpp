@@ -60,8 +60,6 @@ TEST_P(PromiseDevices, OneHashInFloat64) {
 }
 
 TEST_P(PromiseDevices, OneHashForRanks) {
-  if (GetParam() >= Backend::cuda && std::string(std::getenv("LOCKSTEP_CUDA_PLUGIN")) == LOCKSTEP_EMULATED_PLUGIN)
-    GTEST_SKIP() << "the emulator of CUDA serves one thread, and ranks are threads here";
   const PromiseRun run = bn_cnn_run();
   const DataSplits data = promise_data(run);
   const std::string expected = training_hash(run, *data.train, *data.test);
