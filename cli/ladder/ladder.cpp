@@ -61,14 +61,12 @@ void write_results(const fs::path& folder, const std::vector<Result>& results) {
   write_file_atomically(folder / kResultsFile, lines);
 }
 
-/// The rungs, what limits them, and the words: what fits on a terminal. The rest is in the report.
+/// The words, what limits the rungs, and last the rungs themselves: what fits on a terminal. The rest is in the report.
 std::string terminal_text(const std::vector<Result>& results) {
-  report::Table table = columns_of(ladder_table(results),
-                                   {"rung", "seconds_per_epoch", "measured_samples", "speedup_naive", "speedup_simd",
-                                    "efficiency", "gflops", "peak_share", "accuracy", "weights", "explained"});
   report::Document words;
   report::Section& section = words.section("");
-  section.add(std::move(table));
+  for (const Result& each : results)
+    if (each.kind == "fit" && !each.word("text").empty()) section.add(report::Paragraph{each.word("text")});
   report::List limits;
   for (const Result& each : results)
     if (each.kind == "ladder" && !each.words.at("title").empty() && !each.word("verdict").empty() &&
@@ -76,8 +74,15 @@ std::string terminal_text(const std::vector<Result>& results) {
       limits.items.push_back(fmt::format("{}: {}", each.word("title"), each.word("verdict")));
   section.add(report::Paragraph{"What limits each rung:"}).add(std::move(limits));
   for (std::string& sentence : ladder_summary(results)) section.add(report::Paragraph{std::move(sentence)});
-  for (const Result& each : results)
-    if (each.kind == "fit" && !each.word("text").empty()) section.add(report::Paragraph{each.word("text")});
+  // Two tables of one width: all columns side by side would wrap.
+  const report::Table all = ladder_table(results);
+  report::Table speed =
+      columns_of(all, {"rung", "measured_samples", "gflops", "peak_share", "accuracy", "weights", "explained"});
+  speed.title = "Speed, accuracy and weights";
+  report::Table time = columns_of(all, {"rung", "seconds_per_epoch", "speedup_naive", "speedup_simd", "efficiency"});
+  time.title = "Time and speed-up";
+  time.notes.clear();  // they stand below the other
+  section.add(std::move(speed)).add(std::move(time));
   return report::to_text(words);
 }
 
