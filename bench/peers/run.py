@@ -10,6 +10,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import report
 import workloads
@@ -20,6 +21,7 @@ TORCH = ("eager", "fused", "channels_last", "compile")
 JAX = ("jit", "scan")
 STEPS = 3  # whose losses are compared
 ROUNDS_FOR_ALL, BEHIND = 2, 2.0  # whoever is so far behind the fastest after so many rounds cannot win: no more rounds
+SETTLE = 0.5  # seconds before a turn: the threads of the contender before it may still spin
 AGREE = 1e-4  # how far outputs, the first of them in float32 and all in float64 (workloads.exact) may lie apart
 
 
@@ -154,6 +156,7 @@ def compare(workload, threads, options):
         for name in in_the_race(runs) if number >= ROUNDS_FOR_ALL else entries:
             entry = entries[name]
             progress(f"{on_threads(workload, threads)}: round {number + 1} of {options.repeats}", f", {name}")
+            time.sleep(SETTLE)
             runs[name].append(entry.run())
         load.append(os.getloadavg()[0])
     for entry in entries.values():
