@@ -88,9 +88,11 @@ Headline headline(const RunHistory& history, const Model* model) {
          fmt::format("median of {}, from {} to {}", summary.count, format_number(summary.min, report::seconds()),
                      format_number(summary.max, report::seconds()))});
   }
-  if (model != nullptr)
-    out.numbers.push_back(
-        {with_commas(model->network.trainable_count()), "parameters", to_string(model->network.precision())});
+  if (model != nullptr) {
+    const std::int64_t parameters = model->network.trainable_count();
+    out.numbers.push_back({with_prefix(double(parameters)), "parameters",
+                           fmt::format("{}, {}", with_commas(parameters), to_string(model->network.precision()))});
+  }
   return out;
 }
 
