@@ -112,9 +112,8 @@ void check_run_directory(const RunDirectoryOptions& options) {
                 fmt::format("--out {}: the folder holds other files; give a new or empty one", options.path));
   if (!options.overwrite && !options.resume)
     throw Error(ExitCode::usage,
-                fmt::format("--out {}: holds an earlier run; give another folder, --resume to go on with it, or "
-                            "--overwrite to replace it",
-                            options.path));
+                fmt::format("--out {}: holds an earlier run; give another folder, {}--overwrite to replace it",
+                            options.path, options.resumable ? "--resume to go on with it, or " : "or "));
 }
 
 RunDirectory::RunDirectory(const RunDirectoryOptions& options) {

@@ -26,6 +26,7 @@ struct RunDirectoryOptions {
   std::string name{};      // of the configuration
   bool overwrite = false;  // an earlier run at `path` may be replaced
   bool resume = false;     // an earlier run at `path` goes on: its files are kept
+  bool resumable = true;   // the command has --resume
 };
 
 /// Error(usage) when options.path holds files and is not an earlier run that may be replaced or go on: for an early

@@ -166,7 +166,10 @@ void run_reproduce(const ReproduceArguments& arguments, Console& console) {
   }
   if (arguments.name.empty()) return list_experiments(console);
   const Experiment& experiment = experiment_named(arguments.name);
-  const RunDirectory directory({.path = arguments.out, .name = experiment.name, .overwrite = arguments.overwrite});
+  if (!arguments.data.empty() && !fs::exists(arguments.data))  // before a folder is made for it
+    throw Error(ExitCode::data, fmt::format("--data {}: there is no such file or folder", arguments.data));
+  const RunDirectory directory(
+      {.path = arguments.out, .name = experiment.name, .overwrite = arguments.overwrite, .resumable = false});
   directory.clear();
   write_file_atomically(directory.file(kConfigFile), experiment.config);
   measure(experiment, arguments, directory.path(), console);

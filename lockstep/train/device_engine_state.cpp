@@ -54,13 +54,7 @@ Scores DeviceEngine<T>::score(const Dataset& data) {
     fetch_scores(inference_, run, blocks_, block);
   }
   times_ = times;
-  grid_.gather_scores(blocks_.loss.data(), count);
-  grid_.gather_scores(blocks_.correct.data(), count);
-  Scores total{.samples = data.size()};
-  if (data.size() > 0) total.loss = block_tree(blocks_.loss) / double(data.size());
-  if (data.classes() > 0)
-    total.correct = std::accumulate(blocks_.correct.begin(), blocks_.correct.end(), std::int64_t{0});
-  return total;
+  return total_scores(grid_, blocks_, data);
 }
 
 template <class T>

@@ -343,7 +343,7 @@ void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOp
     close(member, kValidationSection, body_.forward_cost(scored));
     member.barrier.wait();
     close(member, kWaitSection);
-    if (member.index == 0) progress_.report.validation = total_scores(*fit_options.validation);
+    if (member.index == 0) progress_.report.validation = total_scores(grid_, blocks_, *fit_options.validation);
     lap(validation_seconds);
   }
   if (member.index == 0) {

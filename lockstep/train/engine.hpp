@@ -44,6 +44,9 @@ std::int64_t slots_per_chunk(std::int64_t batch, std::int64_t slots, const Chunk
 /// Samples per block of an evaluation: part of the order of its loss.
 inline constexpr std::int64_t kScoreBlock = 64;
 
+/// The scores of a data set from those of its blocks, of which every rank has a share; afterwards all have them all.
+Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data);
+
 /// The trainer behind its precision.
 class TrainingEngine {
  public:
@@ -137,7 +140,6 @@ class Engine final : public TrainingEngine {
   void keep_inputs(const Dataset& data);
   void prepare_scores(const Dataset& data);
   void end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds);
-  Scores total_scores(const Dataset& data);
   std::int64_t node_count() const;
   std::vector<Subtree<T>> subtrees();
   Stretch stretch_of(const Member& member) const;

@@ -42,15 +42,14 @@ std::int64_t Engine<T>::score_blocks(const Member& member, const Dataset& data) 
   return scored;
 }
 
-template <class T>
-Scores Engine<T>::total_scores(const Dataset& data) {
-  const auto blocks = static_cast<std::int64_t>(blocks_.loss.size());
-  grid_.gather_scores(blocks_.loss.data(), blocks);
-  grid_.gather_scores(blocks_.correct.data(), blocks);
+Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data) {
+  const auto count = static_cast<std::int64_t>(blocks.loss.size());
+  grid.gather_scores(blocks.loss.data(), count);
+  grid.gather_scores(blocks.correct.data(), count);
   Scores total{.samples = data.size()};
-  if (data.size() > 0) total.loss = block_tree(blocks_.loss) / double(data.size());
+  if (data.size() > 0) total.loss = block_tree(blocks.loss) / double(data.size());
   if (data.classes() > 0)
-    total.correct = std::accumulate(blocks_.correct.begin(), blocks_.correct.end(), std::int64_t{0});
+    total.correct = std::accumulate(blocks.correct.begin(), blocks.correct.end(), std::int64_t{0});
   return total;
 }
 
@@ -60,7 +59,7 @@ Scores Engine<T>::evaluate(const Dataset& data) {
   check_data(network_, options_.loss, data);
   prepare_scores(data);
   run_team(options_.threads, [&](const Member& member) { score_blocks(member, data); });
-  return total_scores(data);
+  return total_scores(grid_, blocks_, data);
 }
 
 template <class T>
@@ -77,8 +76,6 @@ template void Engine<float>::prepare_scores(const Dataset&);
 template void Engine<double>::prepare_scores(const Dataset&);
 template std::int64_t Engine<float>::score_blocks(const Member&, const Dataset&);
 template std::int64_t Engine<double>::score_blocks(const Member&, const Dataset&);
-template Scores Engine<float>::total_scores(const Dataset&);
-template Scores Engine<double>::total_scores(const Dataset&);
 template Scores Engine<float>::evaluate(const Dataset&);
 template Scores Engine<double>::evaluate(const Dataset&);
 template double Engine<float>::penalty();

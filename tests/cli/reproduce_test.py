@@ -36,6 +36,7 @@ class List(ProgramTest):
 
     def test_digits_without_data(self):
         self.refuse(3, "no such file", "reproduce", "mpi-digits", "--data", "nowhere.mat", "--quick")
+        self.assertFalse((self.folder / "runs").exists(), "a folder for what was refused")
 
 
 class Quadrants(ProgramTest):
