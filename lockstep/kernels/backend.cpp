@@ -49,6 +49,7 @@ KernelTable<T> make_table(Backend backend) {
     case Backend::cuda_library: {
       KernelTable<T> table = make_device_table<T>("cuda-library");
       add_cublas_kernels(table);
+      add_cudnn_kernels(table);
       return table;
     }
   }

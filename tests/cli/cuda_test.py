@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import program
+from libraries import LIBRARY_CNN, LibraryTest
 from program import MOONS, ProgramTest, main
 
 EMULATED, OTHER = sys.argv.pop(1), sys.argv.pop(1)
@@ -57,11 +58,21 @@ class Missing(ProgramTest):
     def test_no_gpu(self):
         self.refuse_cuda("the NVIDIA driver finds no GPU", EMULATED, "devices=0")
 
-    def test_no_cublas(self):
-        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUBLAS": str(self.folder / "absent.so")}
-        result = self.refuse(2, "cuda-library: cuBLAS: ", "train", "a.toml", "--backend", "cuda-library", "--quiet", env=env)
-        self.assertIn("absent.so: cannot open shared object file", result.err)
+    def refuse_library(self, message, **files):
+        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED} | {name: str(file) for name, file in files.items()}
+        result = self.refuse(2, message, "train", "a.toml", "--backend", "cuda-library", "--quiet", env=env)
         self.assertEqual(len(result.err.splitlines()), 1, result)
+        return result
+
+    def test_no_cublas(self):
+        result = self.refuse_library("cuda-library: cuBLAS: ", LOCKSTEP_CUBLAS=self.folder / "absent.so")
+        self.assertIn("absent.so: cannot open shared object file", result.err)
+
+    def test_no_cudnn(self):
+        result = self.refuse_library("cuda-library: cuDNN: ", LOCKSTEP_CUDNN=self.folder / "absent.so")
+        self.assertIn("absent.so: cannot open shared object file", result.err)
+        self.assertIn("or use --backend cuda", result.err)
+        self.refuse_library("cuda-library: cuDNN: the library has no cudnn", LOCKSTEP_CUDNN="libc.so.6")
 
     def test_no_driver_for_the_plugin_of_nvcc(self):
         if not REAL:
@@ -71,7 +82,7 @@ class Missing(ProgramTest):
         self.refuse_cuda("no NVIDIA driver on this machine", REAL)
 
 
-class Training(ProgramTest):
+class Training(LibraryTest):
     def hash_of(self, backend, out):
         self.write("a.toml", MOONS)
         env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": "random"}
@@ -82,6 +93,19 @@ class Training(ProgramTest):
         expected = self.hash_of("naive", "naive")
         for backend in ("cuda", "cuda-naive"):
             self.assertEqual(self.hash_of(backend, backend), expected, backend)
+
+    def test_libraries_train_almost_the_same_network(self):
+        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": "random"}
+        self.close_to_naive("cuda-library", env=env)
+
+    def test_libraries_stand_in_the_profile(self):
+        self.write_digits(40)
+        self.write("cnn.toml", LIBRARY_CNN)
+        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": "random"}
+        result = self.succeed("train", "cnn.toml", "--backend", "cuda-library", "--profile", env=env)
+        for name in ("cublas_gemm", "cudnn_convolution_forward", "cudnn_convolution_backward_weights",
+                     "cudnn_pooling_backward", "cudnn_batch_norm_training"):
+            self.assertIn(name, result.out + result.err)
 
     def test_out_of_device_memory(self):
         self.write("a.toml", MOONS.replace("2-3-1", "2-3000-3000-1"))

@@ -1,5 +1,6 @@
 """device_test.py PROGRAM: training, evaluation and prediction on an OpenCL device, as users meet them: the same bytes as on
 the CPU, and one line where something is missing. Skipped, saying so, where this build or machine has no OpenCL device."""
+import ctypes
 import json
 import os
 import pathlib
@@ -8,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-from program import MOONS, PICTURES, PROGRAM, ProgramTest, main
+from libraries import LibraryTest
+from program import MOONS, PICTURES, PROGRAM, main
 
 # Batch normalisation, dropout and clipping; batches of 10 leave a remainder.
 SMALL_CNN = """\
@@ -43,7 +45,7 @@ def why_not():
     return None if done.returncode == 0 else done.stderr.strip()
 
 
-class DeviceTest(ProgramTest):
+class DeviceTest(LibraryTest):
     def run_program(self, *arguments, **options):
         options["env"] = ENVIRONMENT | options.get("env", {})
         return super().run_program(*arguments, **options)
@@ -62,6 +64,13 @@ class DeviceTest(ProgramTest):
             self.succeed("train", "cnn.toml", "--backend", backend, "--out", backend)
         self.same_files("simd", "opencl")
         self.assertIn('"backend":"opencl"', (self.folder / "opencl" / "timings.jsonl").read_text())
+
+    def test_clblast_trains_almost_the_same_network(self):
+        try:
+            ctypes.CDLL("libclblast.so.1")
+        except OSError as error:
+            self.skipTest(str(error))
+        self.close_to_naive("opencl-library")
 
     def test_resumed_on_the_other_it_is_the_same_run(self):
         self.small_cnn()

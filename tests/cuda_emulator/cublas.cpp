@@ -74,6 +74,21 @@ int start(void* handle, Product<T> p, const char* name) {
   return kSuccess;
 }
 
+/// c = op(a), the only use we have for geam: alpha 1 and beta 0.
+template <class T>
+int start_copy(void* handle, bool transposed, int m, int n, T alpha, const T* a, int lda, T beta, T* c, int ldc) {
+  const auto lock = cuda_emulator::lock_emulator();
+  const T* const from = transposed ? matrix(a, n, m, lda) : matrix(a, m, n, lda);
+  T* const to = matrix(c, m, n, ldc);
+  if (from == nullptr || to == nullptr || alpha != 1 || beta != 0) return kInvalidValue;
+  if (lda < (transposed ? n : m) || ldc < m) return kInvalidValue;
+  cuda_emulator::enqueue(static_cast<Handle*>(handle)->stream, [=] {
+    for (std::ptrdiff_t j = 0; j < n; ++j)
+      for (std::ptrdiff_t i = 0; i < m; ++i) to[i + j * ldc] = transposed ? from[j + i * lda] : from[i + j * lda];
+  });
+  return kSuccess;
+}
+
 }  // namespace
 
 extern "C" {
@@ -101,5 +116,15 @@ int cublasSgemm_v2(void* handle, int ta, int tb, int m, int n, int k, const floa
 int cublasDgemm_v2(void* handle, int ta, int tb, int m, int n, int k, const double* alpha, const double* a, int lda,
                    const double* b, int ldb, const double* beta, double* c, int ldc) {
   return start<double>(handle, {ta != 0, tb != 0, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc}, "cblas_dgemm");
+}
+
+int cublasSgeam(void* handle, int ta, int, int m, int n, const float* alpha, const float* a, int lda, const float* beta,
+                const float*, int, float* c, int ldc) {
+  return start_copy<float>(handle, ta != 0, m, n, *alpha, a, lda, *beta, c, ldc);
+}
+
+int cublasDgeam(void* handle, int ta, int, int m, int n, const double* alpha, const double* a, int lda,
+                const double* beta, const double*, int, double* c, int ldc) {
+  return start_copy<double>(handle, ta != 0, m, n, *alpha, a, lda, *beta, c, ldc);
 }
 }

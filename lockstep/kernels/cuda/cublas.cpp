@@ -52,19 +52,13 @@ void multiply(Device& device, const Factor<T>& a, const Factor<T>& b, double bet
 }
 
 template <class T>
-const KernelTable<T>& own_kernels() {
-  static const KernelTable<T> table = make_device_table<T>("cuda");
-  return table;
-}
-
-template <class T>
 void linear_forward(const LinearForward<T>& a, KernelContext& context) {
   // Our own kernel with no inputs at all writes the bias.
   if (a.b != nullptr && !a.y.empty()) {
     LinearForward<T> bias = a;
     bias.x.rows = bias.w.cols = 0;
     if (!bias.w_transposed.empty()) bias.w_transposed.rows = 0;
-    own_kernels<T>().linear_forward(bias, context);
+    own_cuda_kernels<T>().linear_forward(bias, context);
   }
   multiply<T>(context.device(), {a.w}, {a.x}, a.b != nullptr ? 1 : 0, a.y);
 }
@@ -81,10 +75,16 @@ void linear_backward_weights(const LinearBackwardWeights<T>& a, KernelContext& c
   // Our own kernel with no inputs sums only the bias.
   LinearBackwardWeights<T> bias = a;
   bias.x.rows = bias.dw.cols = 0;
-  own_kernels<T>().linear_backward_weights(bias, context);
+  own_cuda_kernels<T>().linear_backward_weights(bias, context);
 }
 
 }  // namespace
+
+template <class T>
+const KernelTable<T>& own_cuda_kernels() {
+  static const KernelTable<T> table = make_device_table<T>("cuda");
+  return table;
+}
 
 template <class T>
 void add_cublas_kernels(KernelTable<T>& table) {
@@ -93,6 +93,8 @@ void add_cublas_kernels(KernelTable<T>& table) {
   table.linear_backward_weights = {"cublas", &linear_backward_weights<T>};
 }
 
+template const KernelTable<float>& own_cuda_kernels<float>();
+template const KernelTable<double>& own_cuda_kernels<double>();
 template void add_cublas_kernels<float>(KernelTable<float>&);
 template void add_cublas_kernels<double>(KernelTable<double>&);
 

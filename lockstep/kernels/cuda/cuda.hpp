@@ -10,7 +10,10 @@
 
 namespace lockstep {
 
+struct CudaConvolution;
 struct CudaGemm;
+struct CudaNormalisation;
+struct CudaPooling;
 
 /// What there is to say about CUDA on this machine.
 struct CudaPresence {
@@ -25,15 +28,29 @@ CudaPresence find_cuda();
 /// The devices of find_cuda().
 std::vector<DeviceInfo> list_cuda_devices();
 
-/// See open_device. Throws Error(usage) with the line of find_cuda() where there is none, and where cuBLAS is needed
-/// and missing.
-std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_cublas = false);
+/// See open_device. Throws Error(usage) with the line of find_cuda() where there is none, and where cuBLAS and cuDNN
+/// are needed and one is missing.
+std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_libraries = false);
+
+/// Our own kernels, for what the libraries leave.
+template <class T>
+const KernelTable<T>& own_cuda_kernels();
 
 /// Replaces the linear kernels by cuBLAS's.
 template <class T>
 void add_cublas_kernels(KernelTable<T>& table);
 
+/// Replaces convolution, pooling and batch normalisation by cuDNN's; what it does not support stays with our kernels.
+template <class T>
+void add_cudnn_kernels(KernelTable<T>& table);
+
 /// c = alpha * op(a) op(b) + beta * c by cuBLAS on a CUDA device, in the order of its kernels.
 void cublas_gemm(Device& device, const CudaGemm& product);
+
+/// The operations of cuDNN, in the order of its kernels; false where it does not support this one. `convolution` gets
+/// its scratch memory here, from the context.
+bool cudnn_convolve(KernelContext& context, CudaConvolution convolution);
+bool cudnn_pool(Device& device, const CudaPooling& pooling);
+bool cudnn_normalise(Device& device, const CudaNormalisation& normalisation);
 
 }  // namespace lockstep

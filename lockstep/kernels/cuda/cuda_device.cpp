@@ -138,22 +138,35 @@ class CudaDevice final : public Device {
     return result;
   }
 
-  void open_cublas() { check_cublas(plugin_.open_library(handle_)); }
-  void multiply(const CudaGemm& product) { check_cublas(plugin_.gemm(handle_, &product)); }
+  void open_libraries() { check_library(plugin_.open_dnn(handle_), "cuDNN"); }
+  void multiply(const CudaGemm& product) { check_library(plugin_.gemm(handle_, &product), "cuBLAS"); }
+  bool convolve(KernelContext& context, CudaConvolution& convolution) {
+    std::uint64_t bytes = 0;
+    if (!supported(plugin_.convolution_scratch(handle_, &convolution.shape, &bytes))) return false;
+    convolution.scratch = address_of(context.scratch<std::byte>(static_cast<std::int64_t>(bytes)));
+    return supported(plugin_.convolve(handle_, &convolution));
+  }
+  bool pool(const CudaPooling& pooling) { return supported(plugin_.pool(handle_, &pooling)); }
+  bool normalise(const CudaNormalisation& n) { return supported(plugin_.normalise(handle_, &n)); }
 
  private:
   void count_to_device(std::int64_t bytes) {
     ++traffic_.copies_to_device;
     traffic_.bytes_to_device += bytes;
   }
-  void check_cublas(CudaStatus status) const {
+  bool supported(CudaStatus status) const {
+    if (status == CudaStatus::not_supported) return false;
+    check_library(status, "cuDNN");
+    return true;
+  }
+  void check_library(CudaStatus status, std::string_view what) const {
     if (status == CudaStatus::no_library)
       throw Error(
           ExitCode::usage,
-          fmt::format("cuda-library: {}; install cuBLAS of the CUDA toolkit or set LOCKSTEP_CUBLAS to its file, "
-                      "or use --backend cuda",
+          fmt::format("cuda-library: {}; install cuBLAS and cuDNN 9 for your CUDA toolkit, or set LOCKSTEP_CUBLAS "
+                      "and LOCKSTEP_CUDNN to their files, or use --backend cuda",
                       explain_cuda(plugin_)));
-    check(status, "cuBLAS");
+    check(status, what);
   }
   void check(CudaStatus status, std::string_view what) const {
     if (status == CudaStatus::ok) return;
@@ -190,7 +203,7 @@ CudaPresence find_cuda() {
 
 std::vector<DeviceInfo> list_cuda_devices() { return find_cuda().devices; }
 
-std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_cublas) {
+std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_libraries) {
   const OpenedCudaPlugin& plugin = open_cuda_plugin();
   if (plugin.functions == nullptr) throw Error(ExitCode::usage, plugin.missing);
   int devices = 0, driver = 0;
@@ -198,14 +211,30 @@ std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_cublas) {
   if (const std::string missing = explain_cuda_count(status, driver, *plugin.functions); !missing.empty())
     throw Error(ExitCode::usage, missing);
   auto device = std::make_shared<CudaDevice>(*plugin.functions, local_rank % devices, driver);
-  if (needs_cublas) device->open_cublas();
+  if (needs_libraries) device->open_libraries();
   return device;
 }
 
-void cublas_gemm(Device& device, const CudaGemm& product) {
+namespace {
+
+CudaDevice& cuda_device(Device& device) {
   auto* const cuda = dynamic_cast<CudaDevice*>(&device);
-  if (cuda == nullptr) throw Error(ExitCode::bug, "cublas_gemm: not a CUDA device");
-  cuda->multiply(product);
+  if (cuda == nullptr) throw Error(ExitCode::bug, "a library of CUDA was given another device");
+  return *cuda;
+}
+
+}  // namespace
+
+void cublas_gemm(Device& device, const CudaGemm& product) { cuda_device(device).multiply(product); }
+
+bool cudnn_convolve(KernelContext& context, CudaConvolution convolution) {
+  return cuda_device(context.device()).convolve(context, convolution);
+}
+
+bool cudnn_pool(Device& device, const CudaPooling& pooling) { return cuda_device(device).pool(pooling); }
+
+bool cudnn_normalise(Device& device, const CudaNormalisation& normalisation) {
+  return cuda_device(device).normalise(normalisation);
 }
 
 }  // namespace lockstep

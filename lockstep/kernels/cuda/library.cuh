@@ -3,13 +3,11 @@
 // functions are declared here as the documentation of cuBLAS has them, with int for its enumerations, so that building
 // the plugin does not need its headers either.
 
-#include <dlfcn.h>
-
-#include <cstdlib>
 #include <string>
 
 #include "lockstep/kernels/cuda/launch.cuh"
 #include "lockstep/kernels/cuda/plugin.hpp"
+#include "lockstep/kernels/cuda/shared_file.cuh"
 
 #ifndef LOCKSTEP_CUBLAS_FILES
 #define LOCKSTEP_CUBLAS_FILES "libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"
@@ -22,21 +20,16 @@ class Library {
   /// True where cuBLAS is open; `why` says what is missing otherwise.
   bool open(cudaStream_t stream, std::string& why) {
     if (blas_ != nullptr) return true;
-    void* file = nullptr;
-    const auto try_to_open = [&](const char* name) {
-      if (file == nullptr) file = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-      if (file == nullptr && why.empty()) why = ::dlerror();
-    };
-    if (const char* const chosen = std::getenv("LOCKSTEP_CUBLAS"); chosen != nullptr && *chosen != '\0')
-      try_to_open(chosen);
-    else
-      for (const char* name : {LOCKSTEP_CUBLAS_FILES}) try_to_open(name);
+    void* const file = open_shared_file("LOCKSTEP_CUBLAS", {LOCKSTEP_CUBLAS_FILES}, why);
     if (file == nullptr) return false;
-    why.clear();
-    if (!(find(file, create_, "cublasCreate_v2") && find(file, destroy_, "cublasDestroy_v2") &&
-          find(file, set_stream_, "cublasSetStream_v2") && find(file, sgemm_, "cublasSgemm_v2") &&
-          find(file, dgemm_, "cublasDgemm_v2"))) {
-      why = "the library has not the functions of cuBLAS";
+    std::string missing;
+    if (!(find_function(file, create_, "cublasCreate_v2", missing) &&
+          find_function(file, destroy_, "cublasDestroy_v2", missing) &&
+          find_function(file, set_stream_, "cublasSetStream_v2", missing) &&
+          find_function(file, sgemm_, "cublasSgemm_v2", missing) &&
+          find_function(file, dgemm_, "cublasDgemm_v2", missing) &&
+          find_function(file, sgeam_, "cublasSgeam", missing) && find_function(file, dgeam_, "cublasDgeam", missing))) {
+      why = "the library has no " + missing;
       return false;
     }
     void* blas = nullptr;
@@ -55,6 +48,17 @@ class Library {
     return p.is_double ? multiply<double>(dgemm_, p) : multiply<float>(sgemm_, p);
   }
 
+  /// c (rows by columns, column-major) = the transpose of a. 0, or the status of cuBLAS.
+  template <class T>
+  int transpose(int rows, int columns, const T* a, int lda, T* c, int ldc) const {
+    const T one = 1, zero = 0;
+    // The second matrix counts nothing; c itself has the right shape.
+    if constexpr (sizeof(T) == sizeof(double))
+      return dgeam_(blas_, 1, 0, rows, columns, &one, a, lda, &zero, c, ldc, c, ldc);
+    else
+      return sgeam_(blas_, 1, 0, rows, columns, &one, a, lda, &zero, c, ldc, c, ldc);
+  }
+
   void close() {
     if (blas_ != nullptr) destroy_(blas_);
     blas_ = nullptr;
@@ -64,11 +68,8 @@ class Library {
   template <class T>
   using Gemm = int (*)(void*, int, int, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int);
 
-  template <class Function>
-  static bool find(void* file, Function& function, const char* name) {
-    function = reinterpret_cast<Function>(::dlsym(file, name));
-    return function != nullptr;
-  }
+  template <class T>
+  using Geam = int (*)(void*, int, int, int, int, const T*, const T*, int, const T*, const T*, int, T*, int);
 
   template <class T>
   int multiply(Gemm<T> gemm, const CudaGemm& p) const {
@@ -86,6 +87,8 @@ class Library {
   int (*set_stream_)(void*, cudaStream_t) = nullptr;
   Gemm<float> sgemm_ = nullptr;
   Gemm<double> dgemm_ = nullptr;
+  Geam<float> sgeam_ = nullptr;
+  Geam<double> dgeam_ = nullptr;
 };
 
 }  // namespace lockstep::cuda

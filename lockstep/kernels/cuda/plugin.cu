@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lockstep/kernels/cuda/cudnn.cuh"
 #include "lockstep/kernels/cuda/kernels.cuh"
 #include "lockstep/kernels/cuda/library.cuh"
 #include "lockstep/kernels/cuda/plugin.hpp"
@@ -68,6 +69,7 @@ struct CudaDeviceHandle {
   std::deque<cuda::TimedLaunch> timed;
   std::unordered_map<const cuda::KernelEntry*, CudaKernelTime> times;
   cuda::Library library;
+  cuda::Cudnn dnn;
 };
 
 }  // namespace lockstep
@@ -120,6 +122,7 @@ void close_device(Handle* handle) {
   if (handle == nullptr) return;
   cudaSetDevice(handle->device);
   cudaDeviceSynchronize();
+  handle->dnn.close();
   handle->library.close();
   for (Staging& staging : handle->staging) {
     if (staging.memory != nullptr) cudaFreeHost(staging.memory);
@@ -275,27 +278,37 @@ CudaStatus read_times(Handle* handle, std::size_t count) {
   return CudaStatus::ok;
 }
 
+/// Calls `start`, which puts work of this name into the stream of kernels; between two events where times are taken.
+template <class Start>
+CudaStatus start_timed(Handle* handle, const KernelEntry* kernel, const Start& start) {
+  const Range range(kernel->name);
+  if (!handle->timing) return start();
+  constexpr std::size_t kPending = 4096;  // so that a long run does not hold events without end
+  if (handle->timed.size() >= kPending)
+    if (const CudaStatus status = read_times(handle, kPending / 2); status != CudaStatus::ok) return status;
+  TimedLaunch timed{kernel, nullptr, nullptr};
+  if (const CudaStatus status = take_event(handle, &timed.begin); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = take_event(handle, &timed.end); status != CudaStatus::ok) return status;
+  LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.begin, handle->kernels), "cudaEventRecord");
+  if (const CudaStatus status = start(); status != CudaStatus::ok) {
+    handle->spare_events.push_back(timed.begin);
+    handle->spare_events.push_back(timed.end);
+    return status;
+  }
+  LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.end, handle->kernels), "cudaEventRecord");
+  handle->timed.push_back(timed);
+  return CudaStatus::ok;
+}
+
 CudaStatus launch_kernel(Handle* handle, const CudaLaunch* l) {
   if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
   const KernelEntry* const kernel = l->float64 ? find_double_kernel(l->kernel) : find_float_kernel(l->kernel);
   if (kernel == nullptr) return fail(CudaStatus::no_kernel, l->kernel, "the plugin has no such kernel");
   if (!kernel->takes(*l)) return fail(CudaStatus::wrong_arguments, l->kernel, "other arguments than the kernel's");
-  const Range range(kernel->name);
-  TimedLaunch timed{kernel, nullptr, nullptr};
-  if (handle->timing) {
-    constexpr std::size_t kPending = 4096;  // so that a long run does not hold events without end
-    if (handle->timed.size() >= kPending)
-      if (const CudaStatus status = read_times(handle, kPending / 2); status != CudaStatus::ok) return status;
-    if (const CudaStatus status = take_event(handle, &timed.begin); status != CudaStatus::ok) return status;
-    if (const CudaStatus status = take_event(handle, &timed.end); status != CudaStatus::ok) return status;
-    LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.begin, handle->kernels), "cudaEventRecord");
-  }
-  LOCKSTEP_CUDA_TRY(kernel->start(kernel->name, *l, handle->kernels), l->kernel);
-  if (handle->timing) {
-    LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.end, handle->kernels), "cudaEventRecord");
-    handle->timed.push_back(timed);
-  }
-  return CudaStatus::ok;
+  return start_timed(handle, kernel, [&]() -> CudaStatus {
+    LOCKSTEP_CUDA_TRY(kernel->start(kernel->name, *l, handle->kernels), l->kernel);
+    return CudaStatus::ok;
+  });
 }
 
 CudaStatus synchronize(Handle* handle) {
@@ -329,10 +342,58 @@ CudaStatus open_library(Handle* handle) {
 
 CudaStatus gemm(Handle* handle, const CudaGemm* product) {
   if (const CudaStatus status = open_library(handle); status != CudaStatus::ok) return status;
-  const Range range("gemm");
-  const int error = handle->library.multiply(*product);
-  return error == 0 ? CudaStatus::ok
-                    : fail(CudaStatus::failed, "cuBLAS gemm", ("status " + std::to_string(error)).c_str());
+  static constexpr KernelEntry kGemm{"cublas_gemm", nullptr, nullptr};
+  return start_timed(handle, &kGemm, [&] {
+    const int error = handle->library.multiply(*product);
+    return error == 0 ? CudaStatus::ok
+                      : fail(CudaStatus::failed, "cuBLAS gemm", ("status " + std::to_string(error)).c_str());
+  });
+}
+
+CudaStatus open_dnn(Handle* handle) {
+  if (const CudaStatus status = open_library(handle); status != CudaStatus::ok) return status;
+  std::string why;
+  if (handle->dnn.open(handle->kernels, why)) return CudaStatus::ok;
+  return fail(CudaStatus::no_library, "cuDNN", why.c_str());
+}
+
+/// What a status of Cudnn means.
+CudaStatus check_dnn(const Handle* handle, int status, const char* what) {
+  if (status == kCudnnSuccess) return CudaStatus::ok;
+  if (status < 0) return fail(CudaStatus::failed, what, ("status " + std::to_string(-status) + " of cuBLAS").c_str());
+  const bool lacks = status >= kCudnnNotSupported && status < kCudnnNotSupported + 1000;
+  return fail(lacks ? CudaStatus::not_supported : CudaStatus::failed, what, handle->dnn.describe(status));
+}
+
+template <class Call>
+CudaStatus start_dnn(Handle* handle, const KernelEntry* kernel, const Call& call) {
+  if (const CudaStatus status = open_dnn(handle); status != CudaStatus::ok) return status;
+  return start_timed(handle, kernel, [&] { return check_dnn(handle, call(), kernel->name); });
+}
+
+CudaStatus convolution_scratch(Handle* handle, const CudaConvolutionShape* shape, std::uint64_t* bytes) {
+  if (const CudaStatus status = open_dnn(handle); status != CudaStatus::ok) return status;
+  return check_dnn(handle, handle->dnn.scratch_of(*shape, *bytes), "cudnn_convolution");
+}
+
+CudaStatus convolve(Handle* handle, const CudaConvolution* c) {
+  static constexpr KernelEntry kNames[] = {{"cudnn_convolution_forward", nullptr, nullptr},
+                                           {"cudnn_convolution_backward_data", nullptr, nullptr},
+                                           {"cudnn_convolution_backward_weights", nullptr, nullptr}};
+  return start_dnn(handle, &kNames[c->shape.operation], [&] { return handle->dnn.convolve(*c, handle->library); });
+}
+
+CudaStatus pool(Handle* handle, const CudaPooling* p) {
+  static constexpr KernelEntry kNames[] = {{"cudnn_pooling_forward", nullptr, nullptr},
+                                           {"cudnn_pooling_backward", nullptr, nullptr}};
+  return start_dnn(handle, &kNames[p->dx.address == 0 ? 0 : 1], [&] { return handle->dnn.pool(*p); });
+}
+
+CudaStatus normalise(Handle* handle, const CudaNormalisation* n) {
+  static constexpr KernelEntry kNames[] = {{"cudnn_batch_norm_training", nullptr, nullptr},
+                                           {"cudnn_batch_norm_inference", nullptr, nullptr},
+                                           {"cudnn_batch_norm_backward", nullptr, nullptr}};
+  return start_dnn(handle, &kNames[n->operation], [&] { return handle->dnn.normalise(*n); });
 }
 
 void explain(char* text, std::size_t capacity) { std::snprintf(text, capacity, "%s", last_failure); }
@@ -358,6 +419,11 @@ constexpr CudaPlugin kPlugin = {kCudaPluginVersion,
                                 kernel_times,
                                 open_library,
                                 gemm,
+                                open_dnn,
+                                convolution_scratch,
+                                convolve,
+                                pool,
+                                normalise,
                                 show_range,
                                 explain};
 

@@ -10,7 +10,7 @@
 namespace lockstep {
 
 /// Changes with every change of CudaPlugin: a plugin of another build is refused.
-inline constexpr int kCudaPluginVersion = 1;
+inline constexpr int kCudaPluginVersion = 2;
 inline constexpr const char* kCudaPluginSymbol = "lockstep_cuda_plugin";
 
 /// What functions of the plugin return.
@@ -23,6 +23,7 @@ enum class CudaStatus : int {
   no_kernel,
   wrong_arguments,
   no_library,
+  not_supported,  // by the library: our own kernel must do it
   failed
 };
 
@@ -63,6 +64,48 @@ struct CudaGemm {
   std::uint64_t a, b, c;
 };
 
+/// The numbers that a convolution's plan depends on.
+struct CudaConvolutionShape {
+  enum Operation : std::int32_t { forward, backward_data, backward_weights };
+  Operation operation;
+  std::int32_t is_double;
+  std::int32_t samples, in_channels, in_height, in_width, out_channels, out_height, out_width;
+  std::int32_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups;
+};
+/// One of the three operations of conv2d.hpp, by cuDNN. x and y (backward: dx and dy) are matrices of features by
+/// samples, whose rows lie `*_stride` apart. The scratch is as large as convolution_scratch says.
+struct CudaConvolution {
+  CudaConvolutionShape shape;
+  std::int32_t x_stride, y_stride;
+  std::uint64_t x, w, b, y, scratch;  // b: 0 where there is none
+};
+
+/// A matrix of planes * height * width rows by samples, whose rows lie `stride` apart.
+struct CudaImages {
+  std::int32_t height, width, stride;
+  std::uint64_t address;
+};
+/// pool2d.hpp by cuDNN; backward where dx is given.
+struct CudaPooling {
+  bool is_double, average;
+  std::int32_t channels, samples, window_h, window_w, stride_h, stride_w, pad_h, pad_w;
+  CudaImages x, y, dy, dx;
+};
+
+/// batch_norm.hpp by cuDNN, for one slot.
+struct CudaNormalisation {
+  enum Operation : std::int32_t { training, inference, backward };
+  Operation operation;
+  bool is_double;
+  std::int32_t channels, pixels, samples;
+  double eps;                                  // backward: in inv_std already
+  std::int32_t x_stride, y_stride, dx_stride;  // y: of dy in backward
+  std::uint64_t x, y, dx, gamma, beta;
+  std::uint64_t mean, inv_std;              // given by training, taken by backward
+  std::uint64_t running_mean, running_var;  // taken by inference; training gives mean and unbiased variance
+  std::uint64_t dgamma, dbeta;
+};
+
 struct CudaKernelTime {
   const char* kernel;
   std::uint64_t launches, nanoseconds;
@@ -101,6 +144,12 @@ struct CudaPlugin {
   /// Opens cuBLAS; the first product does it too.
   CudaStatus (*open_library)(CudaDeviceHandle* handle);
   CudaStatus (*gemm)(CudaDeviceHandle* handle, const CudaGemm* product);
+  /// Opens cuDNN; the functions below do it too. They return not_supported where cuDNN does, with nothing done.
+  CudaStatus (*open_dnn)(CudaDeviceHandle* handle);
+  CudaStatus (*convolution_scratch)(CudaDeviceHandle* handle, const CudaConvolutionShape* shape, std::uint64_t* bytes);
+  CudaStatus (*convolve)(CudaDeviceHandle* handle, const CudaConvolution* convolution);
+  CudaStatus (*pool)(CudaDeviceHandle* handle, const CudaPooling* pooling);
+  CudaStatus (*normalise)(CudaDeviceHandle* handle, const CudaNormalisation* normalisation);
   /// A named range in the timeline of a profiler (NVTX), until the next null.
   void (*range)(const char* name);
   /// What the last failure of this thread was, in words.

@@ -13,6 +13,9 @@
 #include "lockstep/kernels/library/table.hpp"
 #include "lockstep/kernels/naive/table.hpp"
 #include "tests/kernels/simd/tables.hpp"
+#ifdef LOCKSTEP_TEST_DEVICES
+#include "tests/kernels/device/staged.hpp"
+#endif
 
 namespace lockstep::test {
 
@@ -89,13 +92,23 @@ inline Rounded sum(const std::vector<Rounded>& terms) {
 /// How far two evaluations may differ, each as far off as its own bound says.
 inline double apart(Rounded a, Rounded b) { return 1.001 * (a.error + b.error); }
 
+/// The library of this machine's processor, or of the device of the test program.
+template <class T>
+KernelTable<T> library_under_test() {
+#ifdef LOCKSTEP_TEST_DEVICES
+  return staged_tables<T>().front();
+#else
+  return make_library_table<T>();
+#endif
+}
+
 /// The table to test; skips the test where a library is missing (the test group of scripts/bootstrap installs both).
 template <class T>
 class LibraryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      table = make_library_table<T>();
+      table = library_under_test<T>();
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
