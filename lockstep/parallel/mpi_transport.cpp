@@ -65,6 +65,7 @@ class MpiTransport final : public Transport {
   int local_size() const override { return facts_.local_size; }
   std::string host() const override { return facts_.host; }
   std::string describe() const override { return facts_.library; }
+  bool takes_memory_of(std::string_view backend) const override { return backend == "cuda" && facts_.takes_cuda != 0; }
 
   TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(mutex_);
@@ -123,6 +124,9 @@ std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher) {
   MpiFacts facts{};
   if (plugin.start(&facts) != 0)
     throw Error(ExitCode::usage, fmt::format("started by {}, but MPI does not start", launcher.name));
+  // For those whose MPI library says that it takes device memory, and does not.
+  if (const char* wish = std::getenv("LOCKSTEP_MPI_CUDA"); wish != nullptr && std::string_view(wish) == "0")
+    facts.takes_cuda = 0;
   if (facts.size != launcher.size)
     throw Error(
         ExitCode::usage,

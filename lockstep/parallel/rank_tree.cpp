@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "lockstep/kernels/device/device.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -28,6 +30,11 @@ Range range_before(int bit, int rank, int size) {
   Range range{0, static_cast<std::size_t>(size)};
   for (int before = 1; before < bit; before *= 2) range = range.half((rank & before) == 0);
   return range;
+}
+
+/// Before a transport touches what kernels write or read.
+void settle(const KernelContext& context) {
+  if (&context.memory() != &host_memory()) context.device().synchronize();
 }
 
 }  // namespace
@@ -73,14 +80,14 @@ void RankTree<T>::receive(int from, U* data, std::int64_t first, std::int64_t la
 
 /// Memory and places for all that comes in.
 template <class T>
-void RankTree<T>::begin(std::span<const Subtree<T>> local) {
+void RankTree<T>::begin(std::span<const Subtree<T>> local, Memory& memory) {
   begun_ = true;
   local_.assign(local.begin(), local.end());
   if (halving_) {
-    if (ranks_.size() > 1 && scratch_.size() == 0) scratch_ = AlignedBuffer<T>(layout_.elements);
+    if (ranks_.size() > 1 && scratch_.size() == 0) scratch_ = AlignedBuffer<T>(layout_.elements, memory);
     return;
   }
-  if (total_.size() == 0) total_ = AlignedBuffer<T>(layout_.elements);
+  if (total_.size() == 0) total_ = AlignedBuffer<T>(layout_.elements, memory);
   if (reduction_ == RankReduction::library) return;
   nodes_.clear();
   owners_.clear();
@@ -91,7 +98,7 @@ void RankTree<T>::begin(std::span<const Subtree<T>> local) {
   }
   const std::int64_t count = this->last() - this->first();
   const auto needed = count * static_cast<std::int64_t>(nodes_.size());
-  if (scratch_.size() < needed) scratch_ = AlignedBuffer<T>(needed);
+  if (scratch_.size() < needed) scratch_ = AlignedBuffer<T>(needed, memory);
   std::size_t own = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     nodes_[i].sum = owners_[i] == ranks_.rank() ? local_[own++].sum + this->first()
@@ -113,7 +120,10 @@ template <class T>
 T* RankTree<T>::finish_halving(const KernelTable<T>& kernels, KernelContext& context) {
   T* const sum = local_[0].sum;
   for (int bit = 1; bit < ranks_.size(); bit *= 2) {
-    if (bit > 1) start_halving(0, layout_.elements, bit);
+    if (bit > 1) {
+      settle(context);
+      start_halving(0, layout_.elements, bit);
+    }
     ranks_.wait("reduce");
     // left + right and right + left are the same bits.
     const Range range = range_before(2 * bit, ranks_.rank(), ranks_.size());
@@ -147,14 +157,18 @@ T* RankTree<T>::finish_exchange(const KernelTable<T>& kernels, KernelContext& co
   const std::int64_t count = last() - first();
   const Subtree<T> root = add_up<T>(nodes_, 0, count, kernels, context).front();
   additions_ += (static_cast<std::int64_t>(nodes_.size()) - 1) * count;
-  std::copy_n(root.sum, count, total_.data() + first());
+  if (count > 0)
+    context.memory().copy_within(reinterpret_cast<std::byte*>(total_.data() + first()),
+                                 reinterpret_cast<const std::byte*>(root.sum),
+                                 count * static_cast<std::int64_t>(sizeof(T)));
   return total_.data();
 }
 
 template <class T>
 void RankTree<T>::start(std::span<const Subtree<T>> local, std::int64_t first, std::int64_t last,
                         const KernelTable<T>& kernels, KernelContext& context) {
-  if (!begun_) begin(local);
+  if (!begun_) begin(local, context.memory());
+  settle(context);
   if (reduction_ == RankReduction::library) {
     std::fill(total_.data() + first, total_.data() + last, T(0));  // a rank without slots adds nothing
     for (const Subtree<T>& node : local_)
@@ -171,8 +185,11 @@ void RankTree<T>::start(std::span<const Subtree<T>> local, std::int64_t first, s
 template <class T>
 T* RankTree<T>::finish(const KernelTable<T>& kernels, KernelContext& context) {
   begun_ = false;
-  if (reduction_ != RankReduction::library)
-    return halving_ ? finish_halving(kernels, context) : finish_exchange(kernels, context);
+  if (reduction_ != RankReduction::library) {
+    T* const sum = halving_ ? finish_halving(kernels, context) : finish_exchange(kernels, context);
+    settle(context);
+    return sum;
+  }
   ranks_.wait("reduce");
   return total_.data();
 }

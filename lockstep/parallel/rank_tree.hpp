@@ -48,7 +48,9 @@ class RankTree {
   std::int64_t last_slot() const { return ranks_.share(slots_, ranks_.rank() + 1); }
 
   /// `local` is what add_up left of this rank's slots. The total over all slots, valid in this rank's stretch; returns
-  /// where element 0 of its vector lies. The vectors of `local` are overwritten.
+  /// where element 0 of its vector lies. The vectors of `local` are overwritten. They lie where the kernels work, and
+  /// so does the total: in the memory of a device if the transport takes it (Transport::takes_memory_of), but not for a
+  /// library's sum. The device has done its additions when this returns.
   T* reduce(std::span<const Subtree<T>> local, const KernelTable<T>& kernels, KernelContext& context) {
     start(local, 0, layout_.elements, kernels, context);
     return finish(kernels, context);
@@ -71,7 +73,7 @@ class RankTree {
   std::int64_t additions() const { return additions_; }
 
  private:
-  void begin(std::span<const Subtree<T>> local);
+  void begin(std::span<const Subtree<T>> local, Memory& memory);
   void start_halving(std::int64_t first, std::int64_t last, int bit);
   T* finish_halving(const KernelTable<T>& kernels, KernelContext& context);
   void start_exchange(std::int64_t first, std::int64_t last);

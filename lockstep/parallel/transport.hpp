@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep {
@@ -42,6 +43,13 @@ class Transport {
 
   /// Ends all ranks now.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+
+  /// Whether the bytes to move may also lie in the memory of a device of this backend (DeviceInfo::backend). What has
+  /// been launched there to write or to read them must be done before they are sent or received.
+  virtual bool takes_memory_of(std::string_view backend) const {
+    static_cast<void>(backend);
+    return false;
+  }
 };
 
 /// The only rank of a run.

@@ -98,7 +98,9 @@ typename DeviceEngine<T>::Needs DeviceEngine<T>::needs_of(const Dataset& data, s
   for (int block = 0; block < 2; ++block)
     static_cast<void>(AlignedBuffer<std::byte>(feed_.bytes_of(data, samples), memory));
   const auto chunks = static_cast<std::uint64_t>(slots > 0 ? slots_ / slots : 1);
-  const std::int64_t sums = std::bit_width(chunks) + (alone() ? 0 : 1);  // of the tree's left branches
+  // Of the tree's left branches; of all ranks, and what comes in from them.
+  const std::int64_t total = alone() ? 0 : direct() ? 1 + std::bit_width(static_cast<std::uint64_t>(slots_)) : 1;
+  const std::int64_t sums = std::bit_width(chunks) + total;
   const std::int64_t vectors = 1 + state_vectors(options_.optimizer) + sums;
   return {.bytes = memory.total + vectors * stage_.count * static_cast<std::int64_t>(sizeof(T)),
           .largest = memory.largest};

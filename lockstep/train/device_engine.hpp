@@ -4,8 +4,9 @@
 // slots. The host launches and does not wait, but for the scores: it gathers the next batch meanwhile.
 //
 // A chunk is the whole batch, all its slots together, where the device's memory allows it: so the kernels take the sums
-// over slots. Several ranks have a device each; their sums go through the host and the same tree (RankTree), and every
-// rank steps all of the weights: that costs a device less than a second way over the bus.
+// over slots. Several ranks have a device each; their sums go through the same tree (RankTree), by way of the host
+// unless the transport takes the device's memory, and every rank steps all of the weights: that costs a device less
+// than a second way over the bus.
 
 #include <cstdint>
 #include <memory>
@@ -88,6 +89,7 @@ class DeviceEngine final : public TrainingEngine {
   void update(const Batch& batch, T* gradient);
   void clip(T* gradient);
   T* sum_over_ranks(const Batch& batch);
+  std::vector<Subtree<T>> own_subtrees();
   void cut(std::span<const std::int64_t> ids, std::vector<Chunk>& chunks) const;
   static const Chunk* first_with_samples(std::span<const Chunk> chunks);
   void load(const Dataset& data, const Chunk& chunk);
@@ -107,6 +109,11 @@ class DeviceEngine final : public TrainingEngine {
   void end_profile(bool complete);
 
   bool alone() const { return ranks_.size() == 1; }
+  /// Whether gradients go from device to device: the transport takes the device's addresses. A library's sum is staged.
+  bool direct() const {
+    return ranks_.transport().takes_memory_of(device_.info().backend) &&
+           options_.parallel.reduce != RankReduction::library;
+  }
   /// Ends a span, where a profile is taken.
   void close(std::int32_t section, Cost cost = {}) {
     if (profile_ != nullptr) profile_->recorder(0).close(section, cost.flops, cost.bytes);

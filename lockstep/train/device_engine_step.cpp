@@ -158,28 +158,40 @@ T* DeviceEngine<T>::run_slots(const Batch& batch) {
   return alone() ? sums_.nodes().front().sum.data() : nullptr;
 }
 
+/// The sums of this rank's slots where the tree over ranks adds: on the device, or brought up to the host.
+template <class T>
+std::vector<Subtree<T>> DeviceEngine<T>::own_subtrees() {
+  std::vector<Subtree<T>> local;
+  for (SlotNode<T>& node : sums_.nodes()) {
+    T* sum = node.sum.data();
+    if (!direct()) {
+      if (staged_.size() == local.size()) staged_.push_back(slot_vector<T>(stage_.count));
+      sum = staged_[local.size()].data();
+      device_.to_host(sum, node.sum.data(), stage_.count * static_cast<std::int64_t>(sizeof(T)));
+    }
+    local.push_back({sum, node.level, node.index});
+  }
+  return local;
+}
+
 /// The gradient summed over the slots of all ranks, and everybody's scores and wishes.
 template <class T>
 T* DeviceEngine<T>::sum_over_ranks(const Batch& batch) {
-  const std::int64_t bytes = stage_.count * static_cast<std::int64_t>(sizeof(T));
   fetch_last();
   Lap lap;
-  std::vector<Subtree<T>> local;
-  for (SlotNode<T>& node : sums_.nodes()) {
-    if (staged_.size() == local.size()) staged_.push_back(slot_vector<T>(stage_.count));
-    T* const host = staged_[local.size()].data();
-    device_.to_host(host, node.sum.data(), bytes);
-    local.push_back({host, node.level, node.index});
-  }
+  const std::vector<Subtree<T>> local = own_subtrees();
   grid_.send_scores(scores_, own_wishes(batch.step + 1));
-  T* const sum = tree_->reduce(local, host_kernels_, host_context_);
+  T* sum = direct() ? tree_->reduce(local, kernels_, context_) : tree_->reduce(local, host_kernels_, host_context_);
   tree_->gather(sum);
   wishes_ = grid_.receive_scores(scores_);
-  if (total_.size() == 0) total_ = AlignedBuffer<T>(std::max<std::int64_t>(stage_.count, 1), device_);
-  device_.to_device(total_.data(), sum, bytes);
+  if (!direct()) {
+    if (total_.size() == 0) total_ = AlignedBuffer<T>(std::max<std::int64_t>(stage_.count, 1), device_);
+    device_.to_device(total_.data(), sum, stage_.count * static_cast<std::int64_t>(sizeof(T)));
+    sum = total_.data();
+  }
   lap(times_.exchange);
   close(kExchangeSection);
-  return total_.data();
+  return sum;
 }
 
 template <class T>
@@ -242,6 +254,8 @@ template void DeviceEngine<float>::fetch_last();
 template void DeviceEngine<double>::fetch_last();
 template float* DeviceEngine<float>::run_slots(const Batch&);
 template double* DeviceEngine<double>::run_slots(const Batch&);
+template std::vector<Subtree<float>> DeviceEngine<float>::own_subtrees();
+template std::vector<Subtree<double>> DeviceEngine<double>::own_subtrees();
 template float* DeviceEngine<float>::sum_over_ranks(const Batch&);
 template double* DeviceEngine<double>::sum_over_ranks(const Batch&);
 template void DeviceEngine<float>::launch(const DeviceSamples<float>&, Slots, Flight&, float*);

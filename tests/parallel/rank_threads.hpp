@@ -11,10 +11,15 @@
 
 namespace lockstep {
 
+/// What to put around the transport of each rank.
+using WrapTransport = std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)>;
+
 /// The exception of the lowest rank that threw is thrown again here, when all have ended.
 inline void run_ranks(int size, const std::function<void(Ranks&)>& program,
-                      std::chrono::nanoseconds timeout = std::chrono::seconds(60)) {
+                      std::chrono::nanoseconds timeout = std::chrono::seconds(60), const WrapTransport& wrap = {}) {
   std::vector<std::unique_ptr<Transport>> ends = make_thread_transports(size);
+  for (auto& end : ends)
+    if (wrap) end = wrap(std::move(end));
   std::vector<std::exception_ptr> failures(ends.size());
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < ends.size(); ++rank)

@@ -70,6 +70,13 @@ class HostDevice final : public Device {
   void set_timing(bool) override {}
   std::map<std::string, KernelTime> kernel_times() override { return {{"host_kernel", {2, 0.5}}}; }
 
+  /// Whether these bytes are the device's.
+  bool owns(const void* address, std::int64_t bytes) const {
+    const auto* const at = static_cast<const std::byte*>(address);
+    auto block = blocks_.upper_bound(const_cast<std::byte*>(at));
+    return block != blocks_.begin() && at + bytes <= (--block)->first + block->second;
+  }
+
   std::int64_t allocations = 0, held_bytes = 0, synchronizations = 0;
 
  private:
@@ -78,12 +85,8 @@ class HostDevice final : public Device {
     const void* from;
     std::int64_t bytes;
   };
-  /// Whether these bytes are the device's.
   void check(const void* address, std::int64_t bytes) const {
-    const auto* const at = static_cast<const std::byte*>(address);
-    auto block = blocks_.upper_bound(const_cast<std::byte*>(at));
-    if (block == blocks_.begin() || at + bytes > (--block)->first + block->second)
-      throw Error(ExitCode::bug, "a copy outside of the device's memory");
+    if (!owns(address, bytes)) throw Error(ExitCode::bug, "a copy outside of the device's memory");
   }
 
   DeviceInfo info_;

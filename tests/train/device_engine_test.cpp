@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "lockstep/train/device_engine.hpp"
+#include "tests/parallel/device_transport.hpp"
 #include "tests/parallel/rank_threads.hpp"
 #include "tests/promise/networks.hpp"
 #include "tests/support/host_device.hpp"
@@ -64,6 +65,43 @@ TEST_P(DeviceTraining, OneHashForRanks) {
     run_ranks(size, [&](Ranks& ranks) { EXPECT_EQ(device_hash(run_, data, &ranks), expected) << size; });
   run_.options.parallel.reduce = RankReduction::gather;
   run_ranks(2, [&](Ranks& ranks) { EXPECT_EQ(device_hash(run_, data, &ranks), expected) << "gather"; });
+}
+
+/// With a transport that takes the device's memory the gradients go from there to there, and only scores come up.
+TEST_P(DeviceTraining, RanksExchangeTheMemoryOfTheirDevices) {
+  const DataSplits data = promise_data(run_);
+  const std::string expected = training_hash(run_, *data.train, *data.test);
+  const auto wrap = [](std::unique_ptr<Transport> end) -> std::unique_ptr<Transport> {
+    return std::make_unique<DeviceTransport>(std::move(end), "host");
+  };
+  for (const RankReduction reduction : {RankReduction::tree, RankReduction::gather})
+    for (const int size : {2, 3, 4, 17}) {
+      run_.options.parallel.reduce = reduction;
+      run_ranks(
+          size,
+          [&](Ranks& ranks) {
+            DeviceRun own(run_, &ranks);
+            auto& transport = dynamic_cast<DeviceTransport&>(ranks.transport());
+            transport.set_reach([&](const std::byte* at, std::size_t bytes) {
+              return own.device->owns(at, static_cast<std::int64_t>(bytes)) ? const_cast<std::byte*>(at) : nullptr;
+            });
+            std::vector<std::int64_t> up, down;
+            const auto note = [&](const StepReport&) {
+              up.push_back(own.device->traffic().bytes_to_host);
+              down.push_back(own.device->traffic().bytes_to_device);
+            };
+            Sha256 hash;
+            feed(hash, own.engine.fit(*data.train, {.epochs = 2, .validation = data.test.get(), .on_step = note}));
+            EXPECT_EQ(to_hex(hash.finish()), expected) << size;
+            EXPECT_GT(transport.bytes_from_device() + transport.bytes_to_device(), 0U);
+            // The second step of an epoch: samples down, two numbers per slot up (and squares, for clipping).
+            const std::int64_t most = 2 * 8 * 64 + 8 * (own.network.parameter_count() / 1024 + 1);
+            EXPECT_LE(up[1] - up[0], most);
+            EXPECT_LE(down[1] - down[0], run_.options.batch * (run_.sample.elements() * 4 + 4 + 8));
+            transport.set_reach({});
+          },
+          std::chrono::seconds(60), wrap);
+    }
 }
 
 TEST_P(DeviceTraining, GradientStepAndEvaluationAreTheSame) {

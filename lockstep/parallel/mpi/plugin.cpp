@@ -2,6 +2,7 @@
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -24,6 +25,12 @@ int take_request() {
   return id;
 }
 
+/// An extension that Open MPI (since 2.0) and MPICH (since 4.0) have; builds without CUDA say 0, old ones lack it.
+int takes_cuda() {
+  const auto query = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
+  return query != nullptr && query() != 0 ? 1 : 0;
+}
+
 int start(lockstep::MpiFacts* facts) {
   int provided = 0, length = 0;
   int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
@@ -40,6 +47,7 @@ int start(lockstep::MpiFacts* facts) {
   MPI_Get_processor_name(host, &length);
   MPI_Get_library_version(library, &length);
   std::replace(library, library + sizeof library, '\t', ' ');  // MPICH writes its name as a table
+  facts->takes_cuda = takes_cuda();
   std::snprintf(facts->host, sizeof facts->host, "%s", host);
   std::snprintf(facts->library, sizeof facts->library, "%.*s", static_cast<int>(std::strcspn(library, "\n,")), library);
   return MPI_SUCCESS;

@@ -10,12 +10,13 @@
 namespace lockstep {
 
 /// Changes with every change of MpiPlugin: a plugin of another build is refused.
-inline constexpr int kMpiPluginVersion = 2;
+inline constexpr int kMpiPluginVersion = 3;
 inline constexpr const char* kMpiPluginSymbol = "lockstep_mpi_plugin";
 
 struct MpiFacts {
   int rank, size, local_size;
   char host[256], library[256];
+  int takes_cuda;  // whether messages may lie in the memory of CUDA devices, as the library says
 };
 
 struct MpiPlugin {
