@@ -72,33 +72,6 @@ TEST_P(PromiseDevices, OneHashForRanks) {
     });
 }
 
-/// Gradients from device to device. The emulator runs kernels as late as it may, and the transport reads and writes
-/// device memory without asking: a missing wait is a wrong hash.
-TEST_P(PromiseDevices, OneHashForRanksThatExchangeDeviceMemory) {
-  if (open_device(GetParam())->info().platform.find("emulator") == std::string::npos)
-    GTEST_SKIP() << "only the emulator's memory can be read from outside";
-  const PromiseRun run = bn_cnn_run();
-  const DataSplits data = promise_data(run);
-  const std::string expected = training_hash(run, *data.train, *data.test);
-  const auto reach = [](const std::byte* address, std::size_t bytes) -> std::byte* {
-    const auto lock = cuda_emulator::lock_emulator();
-    return static_cast<std::byte*>(cuda_emulator::device_bytes(address, bytes));
-  };
-  const auto wrap = [&](std::unique_ptr<Transport> end) -> std::unique_ptr<Transport> {
-    return std::make_unique<DeviceTransport>(std::move(end), "cuda", reach);
-  };
-  for (const int size : {2, 3, 4})
-    run_ranks(
-        size,
-        [&](Ranks& ranks) {
-          EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test, &ranks), expected) << size << " ranks";
-          const auto& transport = dynamic_cast<DeviceTransport&>(ranks.transport());
-          EXPECT_GT(transport.bytes_from_device(), 0U);
-          EXPECT_GT(transport.bytes_to_device(), 0U);
-        },
-        std::chrono::seconds(60), wrap);
-}
-
 TEST_P(PromiseDevices, EmptySlotsResidualBlocksAndRealTargets) {
   PromiseRun run = bn_cnn_run();
   Network network({1, 12, 12});
@@ -187,6 +160,36 @@ TEST_P(PromiseDevices, ProfileCountsKernels) {
   trainer.fit(*data.train, {.profile = &profile});
   ASSERT_FALSE(profile.device_kernels.empty());
   for (const DeviceKernel& kernel : profile.device_kernels) EXPECT_GT(kernel.launches, 0) << kernel.name;
+}
+
+/// Gradients from device to device. The emulator runs kernels as late as it may, and the transport reads and writes
+/// device memory without asking: a missing wait is a wrong hash.
+TEST(PromiseEmulator, OneHashForRanksThatExchangeDeviceMemory) {
+  test::use_emulator();
+  if (open_device(Backend::cuda)->info().platform.find("emulator") == std::string::npos)
+    GTEST_SKIP() << "only the emulator's memory can be read from outside";
+  const PromiseRun run = bn_cnn_run();
+  const DataSplits data = promise_data(run);
+  const std::string expected = training_hash(run, *data.train, *data.test);
+  PromiseRun on_device = run;
+  on_device.options.backend = Backend::cuda;
+  const auto reach = [](const std::byte* address, std::size_t bytes) -> std::byte* {
+    const auto lock = cuda_emulator::lock_emulator();
+    return static_cast<std::byte*>(cuda_emulator::device_bytes(address, bytes));
+  };
+  const auto wrap = [&](std::unique_ptr<Transport> end) -> std::unique_ptr<Transport> {
+    return std::make_unique<DeviceTransport>(std::move(end), "cuda", reach);
+  };
+  for (const int size : {2, 3, 4})
+    run_ranks(
+        size,
+        [&](Ranks& ranks) {
+          EXPECT_EQ(training_hash(on_device, *data.train, *data.test, &ranks), expected) << size << " ranks";
+          const auto& transport = dynamic_cast<DeviceTransport&>(ranks.transport());
+          EXPECT_GT(transport.bytes_from_device(), 0U);
+          EXPECT_GT(transport.bytes_to_device(), 0U);
+        },
+        std::chrono::seconds(60), wrap);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, PromiseDevices,
