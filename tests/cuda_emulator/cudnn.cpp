@@ -56,20 +56,51 @@ int workspace_size(int status, int algorithm, std::size_t* bytes) {
   return status;
 }
 
-/// The one loop of all three: out(x, w, y, place of each) adds a product.
-template <class Start>
-int convolve(const Tensor& x, const Filter& w, const Convolution& c, const Tensor& y, int algorithm, void* workspace,
-             std::size_t bytes, const Start& start) {
-  if (const int status = check(x, w, c, y); status != kCudnnSuccess) return status;
-  if (algorithm != kAlgorithm || c.math != kCudnnFmaMath || bytes < kWorkspace) return kWrong;
-  return with_type(x.type,
-                   [&](auto zero) { return numbers<char>(workspace, Index(bytes)) == nullptr ? kWrong : start(zero); });
-}
+/// Which of the three is computed, from the two others.
+enum class Wanted { x, w, y };
 
-template <class T>
-T* zeroed(T* values, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) values[i] = 0;
-  return values;
+/// What the three convolutions are given: descriptors, and data of which one is written.
+struct Call {
+  void* handle;
+  const void *alpha, *beta;
+  void* x;
+  const void* x_data;
+  void* w;
+  const void* w_data;
+  void* y;
+  const void* y_data;
+  void* convolution;
+  int algorithm;
+  void* workspace;
+  std::size_t bytes;
+};
+
+int convolve(Wanted wanted, const Call& call) {
+  const Tensor x = tensor(call.x), y = tensor(call.y);
+  const Filter w = get<Filter>(call.w);
+  const Convolution c = get<Convolution>(call.convolution);
+  if (const int status = check(x, w, c, y); status != kCudnnSuccess) return status;
+  if (call.algorithm != kAlgorithm || c.math != kCudnnFmaMath || call.bytes < kWorkspace) return kWrong;
+  return with_type(x.type, [&](auto zero) {
+    using T = decltype(zero);
+    T *const xs = data<T>(x, call.x_data), *const ws = data<T>(w, call.w_data), *const ys = data<T>(y, call.y_data);
+    const char* const workspace = numbers<char>(call.workspace, Index(call.bytes));
+    if (xs == nullptr || ws == nullptr || ys == nullptr || workspace == nullptr) return kWrong;
+    if (!overwrites<T>(call.alpha, call.beta)) return kWrong;
+    return enqueue(call.handle, [=] {
+      T* const out = wanted == Wanted::x ? xs : wanted == Wanted::w ? ws : ys;
+      const std::size_t count = wanted == Wanted::x ? x.extent() : wanted == Wanted::w ? w.extent() : y.extent();
+      for (std::size_t i = 0; i < count; ++i) out[i] = 0;
+      for_each_product(x, w, c, y, [&](Index at_x, Index at_w, Index at_y) {
+        if (wanted == Wanted::x)
+          xs[at_x] += ys[at_y] * ws[at_w];
+        else if (wanted == Wanted::w)
+          ws[at_w] += ys[at_y] * xs[at_x];
+        else
+          ys[at_y] += xs[at_x] * ws[at_w];
+      });
+    });
+  });
 }
 
 }  // namespace
@@ -148,53 +179,23 @@ int cudnnGetConvolutionBackwardFilterWorkspaceSize(void*, void* x, void* dy, voi
   return workspace_size(check(tensor(x), get<Filter>(dw), get<Convolution>(c), tensor(dy)), algorithm, bytes);
 }
 
-int cudnnConvolutionForward(void* handle, const void* alpha, void* x_tensor, const void* x_data, void* filter,
-                            const void* w_data, void* convolution, int algorithm, void* workspace, std::size_t bytes,
-                            const void* beta, void* y_tensor, void* y_data) {
-  const Tensor x = tensor(x_tensor), y = tensor(y_tensor);
-  const Filter w = get<Filter>(filter);
-  const Convolution c = get<Convolution>(convolution);
-  return convolve(x, w, c, y, algorithm, workspace, bytes, [&](auto zero) {
-    using T = decltype(zero);
-    T *const from = data<T>(x, x_data), *const weights = data<T>(w, w_data), *const to = data<T>(y, y_data);
-    if (from == nullptr || weights == nullptr || to == nullptr || !overwrites<T>(alpha, beta)) return kWrong;
-    return enqueue(handle, [=] {
-      zeroed(to, y.extent());
-      for_each_product(x, w, c, y, [&](Index at_x, Index at_w, Index at_y) { to[at_y] += from[at_x] * weights[at_w]; });
-    });
-  });
+int cudnnConvolutionForward(void* handle, const void* alpha, void* x, const void* x_data, void* w, const void* w_data,
+                            void* convolution, int algorithm, void* workspace, std::size_t bytes, const void* beta,
+                            void* y, void* y_data) {
+  return convolve(Wanted::y,
+                  {handle, alpha, beta, x, x_data, w, w_data, y, y_data, convolution, algorithm, workspace, bytes});
 }
-int cudnnConvolutionBackwardData(void* handle, const void* alpha, void* filter, const void* w_data, void* dy_tensor,
+int cudnnConvolutionBackwardData(void* handle, const void* alpha, void* w, const void* w_data, void* dy,
                                  const void* dy_data, void* convolution, int algorithm, void* workspace,
-                                 std::size_t bytes, const void* beta, void* dx_tensor, void* dx_data) {
-  const Tensor x = tensor(dx_tensor), y = tensor(dy_tensor);
-  const Filter w = get<Filter>(filter);
-  const Convolution c = get<Convolution>(convolution);
-  return convolve(x, w, c, y, algorithm, workspace, bytes, [&](auto zero) {
-    using T = decltype(zero);
-    T *const dx = data<T>(x, dx_data), *const weights = data<T>(w, w_data), *const dy = data<T>(y, dy_data);
-    if (dx == nullptr || weights == nullptr || dy == nullptr || !overwrites<T>(alpha, beta)) return kWrong;
-    return enqueue(handle, [=] {
-      zeroed(dx, x.extent());
-      for_each_product(x, w, c, y, [&](Index at_x, Index at_w, Index at_y) { dx[at_x] += dy[at_y] * weights[at_w]; });
-    });
-  });
+                                 std::size_t bytes, const void* beta, void* dx, void* dx_data) {
+  return convolve(Wanted::x,
+                  {handle, alpha, beta, dx, dx_data, w, w_data, dy, dy_data, convolution, algorithm, workspace, bytes});
 }
-int cudnnConvolutionBackwardFilter(void* handle, const void* alpha, void* x_tensor, const void* x_data, void* dy_tensor,
+int cudnnConvolutionBackwardFilter(void* handle, const void* alpha, void* x, const void* x_data, void* dy,
                                    const void* dy_data, void* convolution, int algorithm, void* workspace,
-                                   std::size_t bytes, const void* beta, void* filter, void* dw_data) {
-  const Tensor x = tensor(x_tensor), y = tensor(dy_tensor);
-  const Filter w = get<Filter>(filter);
-  const Convolution c = get<Convolution>(convolution);
-  return convolve(x, w, c, y, algorithm, workspace, bytes, [&](auto zero) {
-    using T = decltype(zero);
-    T *const from = data<T>(x, x_data), *const dw = data<T>(w, dw_data), *const dy = data<T>(y, dy_data);
-    if (from == nullptr || dw == nullptr || dy == nullptr || !overwrites<T>(alpha, beta)) return kWrong;
-    return enqueue(handle, [=] {
-      zeroed(dw, w.extent());
-      for_each_product(x, w, c, y, [&](Index at_x, Index at_w, Index at_y) { dw[at_w] += dy[at_y] * from[at_x]; });
-    });
-  });
+                                   std::size_t bytes, const void* beta, void* dw, void* dw_data) {
+  return convolve(Wanted::w,
+                  {handle, alpha, beta, x, x_data, dw, dw_data, dy, dy_data, convolution, algorithm, workspace, bytes});
 }
 int cudnnConvolutionBackwardBias(void* handle, const void* alpha, void* dy_tensor, const void* dy_data,
                                  const void* beta, void* db_tensor, void* db_data) {
