@@ -1,5 +1,6 @@
 // The report of conv-multicore, from its results: Tables III and IV and the two figures of the paper, ours beside them.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -29,7 +30,10 @@ struct Scaling {
   Tone tone = Tone::threads;
 };
 
-int workers_of(const Result& result) { return static_cast<int>(result.number("workers").value_or(1)); }
+/// Results come from files, and may claim anything.
+int workers_of(const Result& result) {
+  return static_cast<int>(std::clamp(result.number("workers").value_or(1), 0.0, 1e6));
+}
 
 double average(const std::vector<double>& samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());

@@ -35,4 +35,11 @@ double median_of(const Result& result) {
   throw Error(ExitCode::data, fmt::format("results.jsonl: \"{}\" has no samples; measure again", result.name));
 }
 
+const std::vector<double>& values_of(const Result& result, const std::string& series, std::size_t least) {
+  if (const auto found = result.series.find(series); found != result.series.end() && found->second.size() >= least)
+    return found->second;
+  throw Error(ExitCode::data, fmt::format("results.jsonl: \"{}\" needs a series \"{}\" of {} numbers; measure again",
+                                          result.name, series, least));
+}
+
 }  // namespace lockstep::cli

@@ -30,5 +30,7 @@ class Findings {
 std::string short_name(const Result& result);
 /// The median of its samples; Error(data) where it has none.
 double median_of(const Result& result);
+/// Its series of that name, of at least so many numbers; else Error(data): a file of results may come from anywhere.
+const std::vector<double>& values_of(const Result& result, const std::string& series, std::size_t least = 1);
 
 }  // namespace lockstep::cli

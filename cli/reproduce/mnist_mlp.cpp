@@ -119,7 +119,7 @@ void measure_digits(const ExperimentRun& run) {
     time_digits(run);
   } catch (const Error& error) {
     if (error.code() != ExitCode::data) throw;
-    run.left_out("accuracy by epoch",
+    run.left_out(kMnistCurves,
                  fmt::format("{}; --data DIR names a folder that has it. Fashion-MNIST is another task and says "
                              "nothing about the claim",
                              error.what()));

@@ -9,6 +9,7 @@
 #include "cli/reproduce/mnist_mlp.hpp"
 #include "cli/reproduce/mnist_mlp_published.hpp"
 #include "cli/reproduce/timing.hpp"
+#include "lockstep/core/error.hpp"
 
 namespace lockstep::cli {
 
@@ -40,12 +41,21 @@ void keep_results(const ExperimentRun& run, const PrimitiveTimes& times, int cpu
   for (const std::string& line : times.left_out) run.left_out(series, line);
 }
 
-double best_of(const Result& result) { return *std::min_element(result.samples.begin(), result.samples.end()); }
+double best_of(const Result& result) {
+  static_cast<void>(median_of(result));  // refuses a result without samples
+  return *std::min_element(result.samples.begin(), result.samples.end());
+}
 
 const Result* first_of(const std::vector<const Result*>& results, const std::string& kind) {
   for (const Result* each : results)
     if (each->word("kind") == kind) return each;
   return nullptr;
+}
+
+/// What every variant is compared with.
+const Result& trivial_of(const std::vector<const Result*>& results) {
+  if (const Result* const found = first_of(results, "trivial")) return *found;
+  throw Error(ExitCode::data, "results.jsonl: an exercise lacks its trivial loops; measure again");
 }
 
 Tone tone(const Result& result) {
@@ -65,7 +75,7 @@ std::string where(const Result& result) {
 void add_table(const std::string& exercise, const std::vector<const Result*>& results, int calls,
                std::span<const published::Exercise> theirs, report::Section& section) {
   const Result* python = first_of(results, "python");
-  const Result& trivial = *first_of(results, "trivial");
+  const Result& trivial = trivial_of(results);
   report::Table table{.title = fmt::format("{}: {}, the best of three", exercise,
                                            calls == 1 ? "one call" : fmt::format("{} calls", calls)),
                       .columns = {{.title = "Variant"},
@@ -104,7 +114,7 @@ void add_table(const std::string& exercise, const std::vector<const Result*>& re
 /// From the trivial version to the fastest here, by both baselines.
 std::string claim(const std::string& exercise, const std::vector<const Result*>& results) {
   const Result* python = first_of(results, "python");
-  const Result& trivial = *first_of(results, "trivial");
+  const Result& trivial = trivial_of(results);
   const Result& fastest =
       **std::min_element(results.begin(), results.end(), [](auto* a, auto* b) { return best_of(*a) < best_of(*b); });
   return fmt::format("{}: the fastest here ({}, {}) is {}{:.3g} times as fast as the compiled loops. ", exercise,

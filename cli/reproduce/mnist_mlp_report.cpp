@@ -9,6 +9,7 @@
 #include "cli/reproduce/mnist_mlp_published.hpp"
 #include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
+#include "lockstep/core/error.hpp"
 #include "lockstep/lab/statistics.hpp"
 
 namespace lockstep::cli {
@@ -24,7 +25,13 @@ constexpr std::size_t kAboveFrom = 3;  // the epoch
 
 std::string percent_text(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
-const std::vector<double>& accuracies(const Result& curve) { return curve.series.at("validation_accuracy"); }
+const std::vector<double>& accuracies(const Result& curve) {
+  const std::vector<double>& all = values_of(curve, "validation_accuracy");
+  if (all.size() > published::kValidation.size())
+    throw Error(ExitCode::data,
+                fmt::format("results.jsonl: \"{}\" has more epochs than were published; measure again", curve.name));
+  return all;
+}
 
 /// What the accuracies say, in words that follow from them.
 std::string verdict(const std::vector<const Result*>& curves) {
@@ -54,8 +61,9 @@ std::string verdict(const std::vector<const Result*>& curves) {
 }  // namespace
 
 void describe_mnist(const Findings& findings, report::Document& document) {
-  report::Section& section = document.section("Handwritten digits: accuracy by epoch");
   const std::vector<const Result*> curves = findings.series(kMnistCurves);
+  if (curves.empty() && findings.find(fmt::format("{}: {}", ExperimentRun::kLeftOut, kMnistCurves)) == nullptr) return;
+  report::Section& section = document.section("Handwritten digits: accuracy by epoch");
   if (curves.empty()) {
     section.add(report::Notice{.text = "MNIST was not on this machine, so no accuracy can stand beside the published "
                                        "ones. `make data` fetches it."});
@@ -83,7 +91,7 @@ void describe_mnist(const Findings& findings, report::Document& document) {
       line.points.push_back({double(e + 1), accuracies(*each)[e]});
     }
     table.rows[published::kValidation.size()].cells.emplace_back(each->number("test_accuracy"));
-    table.rows.back().cells.push_back(Cell(median(each->series.at("epoch_seconds"))).as(report::seconds()));
+    table.rows.back().cells.push_back(Cell(median(values_of(*each, "epoch_seconds"))).as(report::seconds()));
     chart.series.push_back(std::move(line));
   }
   table.notes = {"An epoch: the median, 50,000 digits and the validation after them, all processors."};

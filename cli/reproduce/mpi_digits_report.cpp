@@ -27,7 +27,7 @@ std::string data_name(const std::string& source) {
 std::string which_data(const Findings& findings) {
   std::map<std::string, std::pair<double, double>> ranges;
   for (const Result* each : findings.series(kDigitTraining)) {
-    const double last = each->series.at("cost").back();
+    const double last = values_of(*each, "cost").back();
     auto& range = ranges.try_emplace(each->word("data"), last, last).first->second;
     range = {std::min(range.first, last), std::max(range.second, last)};
   }
@@ -57,7 +57,7 @@ void add_training(const Findings& findings, report::Document& document) {
     chart.annotations.push_back({.x = 1, .y = each.first_cost, .text = "published"});
   }
   for (const Result* each : findings.series(kDigitTraining)) {
-    const std::vector<double>& cost = each->series.at("cost");
+    const std::vector<double>& cost = values_of(*each, "cost");
     table.rows.push_back({.cells = {fmt::format("seed {}", each->seed.value_or(0)), data_name(each->word("data")),
                                     cost.front(), cost.back(), each->number("precision")},
                           .tone = each->word("data") == "digits" ? Tone::simd : Tone::threads});
@@ -101,7 +101,7 @@ void add_fast(const Findings& findings, report::Document& document) {
   for (std::size_t i = 0; i < digits_published::kFast.size(); ++i) {
     report::Row row{.cells = {digits_published::kFast[i].iterations,
                               Cell(digits_published::kFast[i].precision).marked(Mark::published)}};
-    for (const Result* each : results) row.cells.emplace_back(each->series.at("precision").at(i));
+    for (const Result* each : results) row.cells.emplace_back(values_of(*each, "precision", i + 1)[i]);
     table.rows.push_back(std::move(row));
     theirs.points.push_back(
         {static_cast<double>(digits_published::kFast[i].iterations), digits_published::kFast[i].precision});
@@ -109,8 +109,9 @@ void add_fast(const Findings& findings, report::Document& document) {
   chart.series.push_back(std::move(theirs));
   for (const Result* each : results) {
     report::LineSeries line{.name = data_name(short_name(*each))};
-    for (std::size_t i = 0; i < each->series.at("precision").size(); ++i)
-      line.points.push_back({each->series.at("iterations").at(i), each->series.at("precision").at(i)});
+    const std::vector<double>&precision = values_of(*each, "precision"),
+          &iterations = values_of(*each, "iterations", precision.size());
+    for (std::size_t i = 0; i < precision.size(); ++i) line.points.push_back({iterations[i], precision[i]});
     chart.series.push_back(std::move(line));
   }
   document.section("With a larger step")
@@ -196,7 +197,7 @@ report::Table mode_table(const std::vector<const Result*>& modes, const Result* 
     if (!mode.weight_hash.empty())
       weights = mode.weight_hash == sequential->weight_hash ? Cell("same").marked(Mark::same)
                                                             : Cell("differs").marked(Mark::differs);
-    const int workers = static_cast<int>(mode.number("ranks").value_or(1) * mode.number("threads").value_or(1));
+    const double workers = mode.number("ranks").value_or(1) * mode.number("threads").value_or(1);
     return report::Row{.cells = {short_name(mode), time_cell(mode), 60 * seconds,
                                  python != nullptr ? Cell(median_of(*python) / seconds) : Cell(),
                                  median_of(*sequential) / seconds, weights},
@@ -291,8 +292,8 @@ void describe_digits(const Findings& findings, report::Document& document) {
       chart.groups.push_back({.label = short_name(*each), .bars = {median_of(*each)}, .tone = tone_of(*each)});
     document.sections.back().add(std::move(chart));
   }
-  add_training(findings, document);
-  add_fast(findings, document);
+  if (!findings.series(kDigitTraining).empty()) add_training(findings, document);
+  if (!findings.series(kDigitFast).empty()) add_fast(findings, document);
 }
 
 }  // namespace lockstep::cli

@@ -125,6 +125,8 @@ void measure_not_a_number(const ExperimentRun& run) {
 }
 
 void describe_not_a_number(const Findings& findings, report::Document& document) {
+  const std::vector<const Result*> layers = findings.series(kLayers);
+  if (layers.empty()) return;
   report::Table table{.title = "Forward through the network of the timings, 100 moons",
                       .columns = {{.title = "Layer"},
                                   {.title = "Largest sum", .format = report::fixed(1)},
@@ -134,7 +136,6 @@ void describe_not_a_number(const Findings& findings, report::Document& document)
                                   {.title = "bounded: NaN", .format = report::percent(1)},
                                   {.title = "bounded: slope 0", .format = report::percent(1)},
                                   {.title = "Xavier: slope 0", .format = report::percent(1)}}};
-  const std::vector<const Result*> layers = findings.series(kLayers);
   const Result* first = nullptr;
   for (const Result* each : layers) {
     if (first == nullptr && each->number("published_nan").value_or(0) > 0) first = each;

@@ -44,6 +44,7 @@ double threads_of(const Result& result) { return result.number("threads").value_
 
 void describe_moons(const Findings& findings, report::Document& document) {
   const std::vector<const Result*> runs = findings.series(kMoonCurves);
+  if (runs.empty()) return;
   report::Table table{.title = "200 epochs: 1000 points to learn from, 1000 new ones to score",
                       .columns = {{.title = "Kernels"},
                                   {.title = "99 % in epoch"},
@@ -57,13 +58,13 @@ void describe_moons(const Findings& findings, report::Document& document) {
   for (const Result* each : runs) {
     const bool same = each->weight_hash == runs[0]->weight_hash;
     table.rows.push_back({.cells = {short_name(*each), Cell(each->number("reached_in_epoch")).as(report::integer()),
-                                    each->series.at("accuracy").back(), each->number("seconds"),
+                                    values_of(*each, "accuracy").back(), each->number("seconds"),
                                     same ? Cell("same bits").marked(Mark::same) : Cell("other rounding")},
                           .tone = rung_tone(*each)});
   }
   report::LineSeries line{.name = "Lockstep", .tone = Tone::simd};
-  for (std::size_t e = 0; e < runs[0]->series.at("accuracy").size(); ++e)
-    line.points.push_back({double(e + 1), runs[0]->series.at("accuracy")[e]});
+  const std::vector<double>& accuracy = values_of(*runs[0], "accuracy");
+  for (std::size_t e = 0; e < accuracy.size(); ++e) line.points.push_back({double(e + 1), accuracy[e]});
   chart.series.push_back(std::move(line));
   document.section("Moons to 99 %, on 2-3-3-1")
       .add(report::Paragraph{
@@ -76,6 +77,7 @@ void describe_moons(const Findings& findings, report::Document& document) {
 
 void describe_threads(const Findings& findings, report::Document& document) {
   const std::vector<const Result*> timings = findings.series(kThreadTimes);
+  if (timings.empty()) return;
   report::Table table{.title = "The published thread table, and ours",
                       .columns = {{.title = "Threads", .align = report::Align::right},
                                   {.title = "Published", .format = report::seconds(), .key = "published"},
@@ -87,7 +89,7 @@ void describe_threads(const Findings& findings, report::Document& document) {
   report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted},
       ideal{.name = "ideal", .tone = Tone::neutral, .kind = report::LineKind::ideal},
       loops{.name = "plain loops", .tone = Tone::naive}, simd{.name = "SIMD", .tone = Tone::threads};
-  const double batch = timings.at(0)->number("batch").value_or(0);
+  const double batch = timings[0]->number("batch").value_or(0);
   for (const published::ThreadTime& each : published::kThreads) {
     const double gain = published::kThreads[0].seconds / each.seconds, threads = each.threads;
     report::Row row{.cells = {fmt::format("{}{}", each.threads, crowded(threads, *timings[0])),
@@ -99,7 +101,7 @@ void describe_threads(const Findings& findings, report::Document& document) {
       const Result* here = find_by(timings, "batch", batch, threads, backend);
       row.cells.push_back(here == nullptr ? Cell() : time_cell(*here));
       row.cells.push_back(ratio_cell(one, here));
-      if (here != nullptr)
+      if (one != nullptr && here != nullptr)
         (backend == "naive" ? loops : simd).points.push_back({threads, median_of(*one) / median_of(*here)});
     }
     table.rows.push_back(std::move(row));
@@ -113,8 +115,10 @@ void describe_threads(const Findings& findings, report::Document& document) {
   double best = 1, best_threads = 1;
   for (const Result* each : timings) {
     same += each->weight_hash == timings[0]->weight_hash ? 1 : 0;
-    const double gain = median_of(*find_by(timings, "batch", batch, 1, each->word("backend"))) / median_of(*each);
-    if (each->word("backend") == "simd" && gain > best) best = gain, best_threads = threads_of(*each);
+    const Result* const one = find_by(timings, "batch", batch, 1, "simd");
+    if (one == nullptr || each->word("backend") != "simd") continue;
+    if (const double gain = median_of(*one) / median_of(*each); gain > best)
+      best = gain, best_threads = threads_of(*each);
   }
   document.section("Threads: 2-300-300-300-300-300-300-1")
       .add(report::Paragraph{fmt::format("Published: {:.2f} times on 16 threads of 16 cores, and slower again on 32. "
@@ -146,6 +150,7 @@ void describe_threads(const Findings& findings, report::Document& document) {
 
 void describe_sections(const Findings& findings, report::Document& document) {
   const std::vector<const Result*> all = findings.series(kSectionTimes);
+  if (all.empty()) return;
   report::Table table{.title = "An epoch by section, and what the whole gains against the first row",
                       .columns = {{.title = "Kernels"}}};
   report::BarChart chart{.title = "Gain of each section against plain loops on one thread",
@@ -194,6 +199,7 @@ void describe_sections(const Findings& findings, report::Document& document) {
 
 void describe_batches(const Findings& findings, report::Document& document) {
   const std::vector<const Result*> timings = findings.series(kBatchTimes);
+  if (timings.empty()) return;
   double cpus = 1;
   for (const Result* each : timings) cpus = std::max(cpus, threads_of(*each));
   report::Table table{.title = "An epoch by the size of its batches, SIMD kernels",
@@ -221,7 +227,7 @@ void describe_batches(const Findings& findings, report::Document& document) {
       "Published also: {:.0f} s on one thread at 512, a gain of {:.2f} on 16. Ours: {:.0f} points. A batch has a slot "
       "per 16 samples and a slot one thread: below 32 samples one thread computes, and all share the optimiser's step.",
       published::kBatch512On1, published::kBatch512On1 / published::kBatch512On16,
-      timings.at(0)->number("points").value_or(0))};
+      timings[0]->number("points").value_or(0))};
   const Result* smallest = find_by(timings, "batch", 1, 1);
   const Result* largest = find_by(timings, "batch", 512, 1);
   report::Section& section = document.section("Batches of 1 to 512");

@@ -27,7 +27,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr const char* kRun = "run";  // the result that says which experiment this is, and how it was run
+constexpr const char* kRun = "run";    // the result that says which experiment this is, and how it was run
+constexpr const char* kDone = "done";  // the last one: nothing was cut short
 
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
@@ -91,6 +92,11 @@ void add_common_sections(const Experiment& experiment, const Findings& findings,
 report::Document document_of(const Experiment& experiment, const Findings& findings) {
   report::Document document{.title = fmt::format("{}: {}", experiment.name, experiment.title),
                             .subtitle = experiment.paper};
+  if (findings.find(kDone) == nullptr)
+    document.section("Not complete")
+        .add(report::Notice{.kind = report::Notice::Kind::warning,
+                            .text = "This run was stopped before its end: what it had measured is here, the rest is "
+                                    "missing."});
   experiment.describe(findings, document);
   add_common_sections(experiment, findings, document);
   document.footer = fmt::format("Made by lockstep reproduce {} from results.jsonl.", experiment.name);
@@ -136,6 +142,7 @@ void measure(const Experiment& experiment, const ReproduceArguments& arguments, 
   run.record(kRun, {{"quick", arguments.quick ? 1 : 0}}, {{"experiment", experiment.name}});
   experiment.measure(run);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.record(kDone, {{"seconds", seconds}});
   console.note(fmt::format("done in {}", duration(seconds)));
 }
 

@@ -8,6 +8,19 @@ import program
 from program import ProgramTest
 
 NAMES = ["mpi-digits", "cuda-quadrants", "conv-multicore"]
+EVERY_NAME = NAMES + ["mnist-mlp", "openmp-cuda-pytorch"]
+ORIGIN = {"machine": {"processor": "p", "processors": 2, "cores": 2, "caches": [], "instruction_sets": [], "load": 0},
+          "versions": {}, "commit": "c", "command": "lockstep reproduce", "time": "2026-01-01T00:00:00Z"}
+
+
+def result(name, seconds=None, **more):
+    """A line of results.jsonl, with one sample or none."""
+    one = {"format": "lockstep-result-1", "kind": "experiment", "name": name, "unit": "s", "samples": [], "baseline": "",
+           "seed": None, "kernels": [], "weight_hash": "", "warnings": [], "numbers": {}, "words": {}, "series": {},
+           "configuration": "", "origin": ORIGIN}
+    if seconds is not None:
+        one.update(samples=[seconds], median=seconds, low=seconds, high=seconds, coverage=0)
+    return json.dumps({**one, **more}) + "\n"
 
 
 class List(ProgramTest):
@@ -61,6 +74,7 @@ class Quadrants(ProgramTest):
             if name.startswith("shares: "):
                 self.assertAlmostEqual(sum(one["numbers"].values()), 1, places=6, msg=name)
         self.again(done)
+        self.stopped((self.folder / "run/results.jsonl").read_text().splitlines(keepends=True))
 
     def again(self, done):
         """The report is made from the results alone, and is the same."""
@@ -74,6 +88,37 @@ class Quadrants(ProgramTest):
         rows = answer["report"]["tables"][0]["rows"]
         self.assertEqual([row["cells"][2]["text"] for row in rows[:2]], ["0.692727", "0.685889"])
         self.refuse(2, "holds an earlier run", "reproduce", "cuda-quadrants", "--out", "run")
+
+    def stopped(self, lines):
+        """Every line is kept when it is measured: the report of a run that was stopped has what it had."""
+        for count in range(1, len(lines)):
+            self.write("half/results.jsonl", "".join(lines[:count]))
+            self.assertIn("stopped before its end", self.succeed("report", "half").out)
+
+
+class Stopped(ProgramTest):
+    def test_at_once(self):
+        for name in EVERY_NAME:
+            self.write("half/results.jsonl", result("run", words={"experiment": name}))
+            for command in (["report", "half"], ["reproduce", "--from", "half"]):
+                self.assertIn("stopped before its end", self.succeed(*command).out)
+
+    def test_numbers_that_are_not_there(self):
+        """Results come from files: what a report needs and does not find is said in a line."""
+        short = {"accuracy": [0.5], "loss": [0.5], "cost": [], "precision": [0.5], "iterations": []}
+        hostile = {
+            "cuda-quadrants": [result("test loss by epoch", series=short),
+                               "".join(result(f"epoch: {i}") for i in range(3))],
+            "mpi-digits": [result("training: a", series=short), result("training: a"), result("fast: a", series=short),
+                           result("fast: a"), result("iteration: a")],
+            "mnist-mlp": [result("accuracy by epoch: a"), result("max 1000x1000: a"), result("max 1000x1000: a", 0.5),
+                          result("accuracy by epoch: a", series={"validation_accuracy": [0.5] * 99})],
+            "openmp-cuda-pytorch": [result("moons: a"), result("moons: a", series={"accuracy": []})],
+            "conv-multicore": [result("threads: a"), result("software: a") + result("threads: a")]}
+        for name, files in hostile.items():
+            for text in files:
+                self.write("half/results.jsonl", result("run", words={"experiment": name}) + text)
+                self.refuse(3, "measure again", "report", "half")
 
 
 if __name__ == "__main__":
