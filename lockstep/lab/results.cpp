@@ -71,11 +71,19 @@ ResultOrigin measured_here() {
 
 void append_result(const std::filesystem::path& file, const Result& result) {
   const std::string line = to_json_line(result) + "\n";
+  std::error_code absent, ignored;
+  const std::uintmax_t before = std::filesystem::file_size(file, absent);
   std::ofstream out(file, std::ios::app | std::ios::binary);
   out.write(line.data(), static_cast<std::streamsize>(line.size()));
   out.flush();
-  if (!out)
-    throw Error(ExitCode::resources, fmt::format("{}: cannot write; is there space, and may you?", file.string()));
+  if (out) return;
+  // A full disk takes half a line, and the reader would refuse the file.
+  out.close();
+  if (absent)
+    std::filesystem::remove(file, ignored);
+  else
+    std::filesystem::resize_file(file, before, ignored);
+  throw Error(ExitCode::resources, fmt::format("{}: cannot write; is there space, and may you?", file.string()));
 }
 
 std::vector<Result> read_results(const std::filesystem::path& file) {

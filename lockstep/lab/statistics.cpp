@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "lockstep/core/error.hpp"
 
@@ -21,7 +22,7 @@ double median(std::vector<double> samples) {
   require_samples(samples.size());
   const std::size_t half = samples.size() / 2;
   std::sort(samples.begin(), samples.end());
-  return samples.size() % 2 == 1 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
+  return samples.size() % 2 == 1 ? samples[half] : std::midpoint(samples[half - 1], samples[half]);
 }
 
 MedianInterval median_interval(std::vector<double> samples) {

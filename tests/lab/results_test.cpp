@@ -1,8 +1,10 @@
 #include "lockstep/lab/results.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <limits>
 
@@ -112,6 +114,35 @@ TEST(Results, AppendsAndReads) {
   EXPECT_THROW(read_results(file), Error);
   EXPECT_THROW(read_results(folder.path() / "absent.jsonl"), Error);
   EXPECT_THROW(append_result(folder.path() / "no" / "such" / "folder", result), Error);
+}
+
+TEST(Results, AFullDiskLeavesWhatWasThere) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "results.jsonl", fresh = folder.path() / "fresh.jsonl";
+  append_result(file, example());
+  const std::size_t length = std::filesystem::file_size(file);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  for (const std::size_t room : {std::size_t{0}, std::size_t{1}, length - 1}) {
+    rlimit small = before;
+    small.rlim_cur = length + room;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_THROW(append_result(file, example()), Error);
+    small.rlim_cur = room;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_THROW(append_result(fresh, example()), Error);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_EQ(read_results(file).size(), 1U) << room;
+    EXPECT_FALSE(std::filesystem::exists(fresh)) << room;
+  }
+  std::signal(SIGXFSZ, handler);
+}
+
+TEST(Results, TheLargestNumbersComeBack) {
+  Result result = example();
+  result.samples = {1.7e308, 1.7e308};
+  EXPECT_EQ(result_from_json(to_json_line(result), "").summary()->median, 1.7e308);
 }
 
 }  // namespace
