@@ -13,6 +13,7 @@
 #include "cli/export.hpp"
 #include "cli/inspect.hpp"
 #include "cli/launch.hpp"
+#include "cli/number_range.hpp"
 #include "cli/predict.hpp"
 #include "cli/report.hpp"
 #include "cli/reproduce/reproduce.hpp"
@@ -332,7 +333,7 @@ Needs SimGrid (libsimgrid-dev). Every node has one rank with one thread, as fast
       ->check(CLI::Range(2, 64));
   command->add_option("--timeout", simulate.timeout, "Seconds for each simulation; default: 120")
       ->option_text("S")
-      ->check(CLI::Range(1.0, 86400.0));
+      ->check(number_between(1, 86400));
   command->add_option("--rates", simulate.rates, "Computing times of one core: read from the file, or written to it")
       ->option_text("FILE");
   command->add_option("-o,--out", simulate.out, "A folder for report.html, report.json, CSV and Extra-P files")

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/doctor.hpp"
+#include "cli/number_range.hpp"
 
 namespace lockstep::cli {
 
@@ -37,7 +38,7 @@ Ctrl-C ends the measuring and keeps what was measured.)");
       ->allow_extra_args(false);
   command->add_option("--budget", ladder.budget, "Seconds for the samples of all rungs together; default: 120")
       ->option_text("SECONDS")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(number_between(0.1, 1e6));
   command->add_option("--samples", ladder.samples, "Samples of a rung at most; default: 15")
       ->option_text("N")
       ->check(CLI::Range(1, 1000));
@@ -45,7 +46,7 @@ Ctrl-C ends the measuring and keeps what was measured.)");
       ->add_option("--share", ladder.share,
                    "A rung is settled when half its 95 % interval is within this share of its median; default: 0.05")
       ->option_text("SHARE")
-      ->check(CLI::Range(0.001, 1.0));
+      ->check(number_between(0.001, 1));
   command->add_option("-o,--out", ladder.out, "The folder for results and report; default: runs/ladder-<n>")
       ->option_text("DIR");
   command->add_flag("--overwrite", ladder.overwrite, "Replace an earlier measurement in --out");

@@ -3,6 +3,7 @@
 // lockstep/core/error.hpp.
 
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include <fmt/format.h>
@@ -44,6 +45,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return fail(console, ExitCode::resources,
                 "out of memory; a smaller train.batch, data.limit or data.stream needs less");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(console, ExitCode::resources, fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     return fail(console, ExitCode::bug,
                 fmt::format("this is a fault of Lockstep, please report it with the command: {}", error.what()));

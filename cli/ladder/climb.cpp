@@ -53,6 +53,13 @@ class Climber {
  public:
   Climber(const LadderArguments& arguments, Console& console, const Stopped& stopped)
       : arguments_(arguments), console_(console), stopped_(stopped) {}
+  /// However it ends, nothing is left behind.
+  ~Climber() {
+    std::error_code ignored;
+    if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
+  }
+  Climber(const Climber&) = delete;
+  Climber& operator=(const Climber&) = delete;
 
   Climb run() {
     prepare();
@@ -67,8 +74,6 @@ class Climber {
     climb_.stopped = stopped_();
     std::erase_if(climb_.rungs, [](const Climbed& each) { return each.sampled.samples.empty(); });
     console_.draw("");
-    std::error_code ignored;
-    fs::remove_all(climb_.setting.scratch, ignored);
     return std::move(climb_);
   }
 
@@ -85,7 +90,7 @@ class Climber {
     climb_.setting.split_test = split.test;
     std::string pattern = (fs::temp_directory_path() / "lockstep-ladder-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) fail_system(ExitCode::resources, pattern, errno);
-    climb_.setting.scratch = pattern;
+    climb_.setting.scratch = scratch_ = pattern;
     const int cpus = available_cpus();
     const Scalar scalar = config.model.precision == Precision::float32 ? Scalar::float32 : Scalar::float64;
     console_.draw("ladder: measuring the machine");
@@ -301,6 +306,7 @@ class Climber {
   const LadderArguments& arguments_;
   Console& console_;
   const Stopped& stopped_;
+  fs::path scratch_;
   Climb climb_{};
   std::map<std::int64_t, Turn> references_;
   std::map<std::string, std::unique_ptr<PeerRung>> peers_;

@@ -39,7 +39,7 @@ Cell weights_cell(const Result& rung) {
 
 Cell measured_cell(const Result& rung) {
   const double part = rung.number("measured_samples").value_or(0), whole = rung.number("samples_per_epoch").value_or(0);
-  Cell cell(static_cast<std::int64_t>(part));
+  Cell cell(part);
   return part < whole ? cell.noted(fmt::format("of {:.0f}, scaled", whole)) : cell;
 }
 

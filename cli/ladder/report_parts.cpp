@@ -204,8 +204,7 @@ void add_scaling(const ResultSet& results, Document& document) {
                *high = series(*fit, "high");
     if (x == nullptr || y == nullptr || low == nullptr || high == nullptr) continue;
     for (std::size_t i = 0; i < std::min({x->size(), y->size(), low->size(), high->size()}); ++i)
-      table.rows.push_back({.cells = {fit->word("of"), Cell(static_cast<std::int64_t>((*x)[i])),
-                                      Cell((*y)[i]).interval((*low)[i], (*high)[i]),
+      table.rows.push_back({.cells = {fit->word("of"), Cell((*x)[i]), Cell((*y)[i]).interval((*low)[i], (*high)[i]),
                                       fit->number(fmt::format("karp_flatt_{:.0f}", (*x)[i]))}});
   }
   section.add(std::move(table));

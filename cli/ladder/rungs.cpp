@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
@@ -74,8 +73,7 @@ std::vector<Rung> chosen_rungs(const std::vector<Rung>& all, const std::vector<s
   for (const Rung& rung : all) known.push_back(rung.id);
   for (const std::string& name : names)
     if (std::none_of(all.begin(), all.end(), [&](const Rung& rung) { return fits(rung, name, known); }))
-      throw Error(ExitCode::usage, fmt::format("--rungs {}: no such rung here{}; there are {}", name,
-                                               suggestion(name, known), fmt::join(known, ", ")));
+      throw Error(ExitCode::usage, fmt::format("--rungs {}: no such rung here{}", name, suggestion(name, known)));
   std::vector<Rung> chosen;
   for (const Rung& rung : all)
     if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return fits(rung, name, known); }))

@@ -17,10 +17,15 @@ double need(const Result& result, const char* key) {
   throw Error(ExitCode::data, fmt::format("the simulation {} has no {}", result.name, key));
 }
 
+/// Results come from files, and may claim anything.
+int need_count(const Result& result, const char* key) {
+  return static_cast<int>(std::clamp(need(result, key), 0.0, 1e9));
+}
+
 StudyPoint point_of(const Result& result) {
   StudyPoint point{.scaling = result.word("scaling") == "weak" ? ScalingKind::weak : ScalingKind::strong,
                    .series = result.word("way"),
-                   .nodes = static_cast<int>(need(result, "nodes")),
+                   .nodes = need_count(result, "nodes"),
                    .left_out = result.word("left_out")};
   if (!point.left_out.empty()) return point;
   if (result.samples.empty()) throw Error(ExitCode::data, fmt::format("the simulation {} has no times", result.name));
@@ -81,8 +86,8 @@ report::Document simulation_document(std::span<const Result> results) {
     if (result.kind != "simulation") continue;
     const StudyPoint& point = points.emplace_back(point_of(result));
     names = {result.word("config"), result.word("network"), result.origin.command};
-    study.plan.batch = static_cast<std::int64_t>(need(result, "batch"));
-    study.plan.slots = static_cast<std::int64_t>(need(result, "slots"));
+    study.plan.batch = need_count(result, "batch");
+    study.plan.slots = need_count(result, "slots");
     study.cluster.bandwidth = need(result, "bandwidth");
     study.cluster.latency = need(result, "latency");
     const auto itself = [](const auto& value) { return value; };

@@ -29,7 +29,7 @@ double parse_unit(const std::string& text, const char* option, std::span<const U
   std::string name = end;
   name.erase(0, std::min(name.size(), name.find_first_not_of(' ')));
   const auto found = std::find_if(units.begin(), units.end(), [&](const Unit& unit) { return name == unit.name; });
-  if (end == text.c_str() || found == units.end() || !std::isfinite(number) || number < 0)
+  if (end == text.c_str() || found == units.end() || !std::isfinite(number * found->factor) || number < 0)
     throw Error(ExitCode::usage, fmt::format("{} {}: must be a number with a unit, such as {}", option, text, example));
   return number * found->factor;
 }

@@ -76,6 +76,12 @@ class Ladder(ProgramTest):
         self.assertEqual(self.climb(out="keep").code, 2)
         self.assertEqual((self.folder / "keep/mine.txt").read_text(), "mine")
 
+    def test_a_failure_leaves_nothing_behind(self):
+        (self.folder / "scratch").mkdir()
+        self.refuse(2, "none of the chosen rungs runs here", "ladder", "moons.toml", "--rungs", "cuda", "--quiet",
+                    env={"TMPDIR": str(self.folder / "scratch"), "LOCKSTEP_CUDA_PLUGIN": "/nowhere"})
+        self.assertEqual(list((self.folder / "scratch").iterdir()), [])
+
     def test_a_signal_leaves_what_was_measured(self):
         """With a budget that nobody waits for."""
         process = subprocess.Popen([PROGRAM, "ladder", "moons.toml", "--rungs", "naive,simd", "--budget", "600",

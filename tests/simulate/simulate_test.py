@@ -89,6 +89,8 @@ class Simulate(ProgramTest):
 
     def test_refusals(self):
         self.refuse(2, "--network mesh: unknown name", "simulate", "a.toml", "--network", "mesh")
+        if has_simgrid():
+            self.refuse(5, "File name too long", "simulate", "a.toml", "--rates", "x" * 300)
         self.refuse(2, "--nodes 2,1", "simulate", "a.toml", "--nodes", "2,1")
         self.refuse(2, "--bandwidth fast", "simulate", "a.toml", "--bandwidth", "fast")
         self.refuse(2, "--latency -1us", "simulate", "a.toml", "--latency", "-1us")
