@@ -170,16 +170,19 @@ LOCKSTEP_INLINE V tanh(V x) {
   return Ops<V>::from_bits(Ops<V>::to_bits(ratio) | (Ops<V>::to_bits(x) & Ops<V>::set_bits(C::kSignMask)));
 }
 
+/// sigmoid(x), for who has e = exp(-|x|).
+template <class V>
+LOCKSTEP_INLINE V sigmoid_from(V x, V e) {
+  const V one = detail::constant<V>(1), zero = detail::constant<V>(0);
+  const V under = one + e;
+  return detail::quotient(Ops<V>::select(x < zero, e, one), zero, under, e - (under - one));
+}
+
 /// 1 / (1 + exp(-x)), as e / (1 + e) with e = exp(x) for negative x: underflows gradually, never overflows.
 template <class V>
 LOCKSTEP_INLINE V sigmoid(V x) {
-  using C = detail::ConstantsOf<V>;
-  const V one = detail::constant<V>(1), limit = detail::constant<V>(-C::kExpMin);
-  const V size = detail::magnitude(x);
-  const V e = detail::exp_parts(-Ops<V>::select(size > limit, limit, size)).value();
-  const V under = one + e;
-  const V zero = detail::constant<V>(0);
-  return detail::quotient(Ops<V>::select(x < zero, e, one), zero, under, e - (under - one));
+  const V limit = detail::constant<V>(-detail::ConstantsOf<V>::kExpMin), size = detail::magnitude(x);
+  return sigmoid_from(x, detail::exp_parts(-Ops<V>::select(size > limit, limit, size)).value());
 }
 
 }  // namespace lockstep::math

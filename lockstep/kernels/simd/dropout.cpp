@@ -133,7 +133,7 @@ void dropout_apply(const DropoutApply<T>& a, KernelContext&) {
           counters_of<T>(a.key, samples, static_cast<std::uint64_t>((a.first_row + row) / kDropoutRows));
       philox(counters, keys);
       const auto apply = [&](int r) LOCKSTEP_INLINE_LAMBDA {
-        const Mask<T> kept = {(Bits)(words_of(counters, r) >= least_kept)};
+        const Mask<T> kept = at_least<T>(words_of(counters, r), least_kept);
         store(y.row(row + r) + c, keep(kept, load(x.row(row + r) + c, end) * scale), end);
       };
       apply(0);

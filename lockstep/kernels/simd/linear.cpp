@@ -50,7 +50,7 @@ LOCKSTEP_NOINLINE void row_of_tiles(const Product<T>& p, const Broadcasts<T> a, 
       fill(tile, start);
     else
       clear(tile);
-    multiply_add(tile, a, b + c, b_stride, terms, end);
+    multiply_add_from_far(tile, a, b + c, b_stride, terms, end);
     store_tile(tile, out + c, out_stride, end);
   };
   std::int64_t col = 0;

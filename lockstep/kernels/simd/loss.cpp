@@ -1,5 +1,5 @@
 // Losses: a vector of samples at a time goes down the outputs, so every sum is the naive chain. Limit: the polynomials
-// of exp and log; one exponential per output, where naive takes two, since dz keeps them until their sum is known.
+// of exp and log; one exponential per output, where naive takes two: of softmax dz keeps them until their sum is known.
 
 #include "lockstep/kernels/loss.hpp"
 
@@ -29,7 +29,7 @@ class Targets {
 
   /// The samples whose label is k.
   LOCKSTEP_INLINE Mask<T> labelled(std::int64_t k) const {
-    return {(Bits)(labels_ == math::Ops<Vec<T>>::set_bits(static_cast<Word>(k)))};
+    return equal_bits<T>(labels_, math::Ops<Vec<T>>::set_bits(static_cast<Word>(k)));
   }
   /// Target k: the value, or the label's one-hot entry (the label itself for a single output).
   LOCKSTEP_INLINE Vec<T> operator[](std::int64_t k) const {
@@ -75,9 +75,9 @@ LOCKSTEP_INLINE void binary_cross_entropy(const LossGradient<T>& a, std::int64_t
   Vec<T> sum = none;
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const Vec<T> z = load(a.z.row(k) + c, end), t = targets[k];
-    const Vec<T> positive = larger(z, none), magnitude = select(z < none, -z, z);
-    sum = sum + (fma(-z, t, positive) + math::log1p(math::exp(-magnitude)));
-    if (a.dz.data != nullptr) store(a.dz.row(k) + c, scale * (math::sigmoid(z) - t), end);
+    const Vec<T> positive = larger(z, none), magnitude = select(z < none, -z, z), e = math::exp(-magnitude);
+    sum = sum + (fma(-z, t, positive) + math::log1p(e));
+    if (a.dz.data != nullptr) store(a.dz.row(k) + c, scale * (math::sigmoid_from(z, e) - t), end);
   }
   store(a.loss + c, sum, end);
 }

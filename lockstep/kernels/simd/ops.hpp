@@ -4,7 +4,7 @@
 
 #include "lockstep/kernels/math/elementary.hpp"
 #include "lockstep/kernels/simd/kernels.hpp"
-#include "lockstep/kernels/simd/vec.hpp"
+#include "lockstep/kernels/simd/mask.hpp"
 
 namespace lockstep::math {
 
@@ -30,19 +30,6 @@ struct Ops<LOCKSTEP_SIMD::Vec<T>> {
 }  // namespace lockstep::math
 
 namespace lockstep::LOCKSTEP_SIMD {
-
-/// a > b ? a : b, lane by lane: b where either is NaN.
-template <class T>
-LOCKSTEP_INLINE Vec<T> larger(Vec<T> a, Vec<T> b) {
-  return select(a > b, a, b);
-}
-
-/// a where the mask is set, else +0.
-template <class T>
-LOCKSTEP_INLINE Vec<T> keep(Mask<T> mask, Vec<T> a) {
-  using Bits = typename Vec<T>::Bits;
-  return {(typename Vec<T>::Native)(mask.bits & (Bits)a.v)};
-}
 
 /// work(column, end) for the columns [begin, end) in steps of a vector; `end` is Whole, or the Tail of the last step.
 template <class T, class Work>

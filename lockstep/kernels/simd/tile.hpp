@@ -3,7 +3,7 @@
 // loads kVecs vectors, broadcasts kRows weights and does kRows * kVecs fmas; a tile of 12 vectors keeps two fma units
 // of latency 4 busy and leaves room for the operands in 16 registers: 6 x 2, or 12 x 1 where one vector holds all.
 
-#include "lockstep/kernels/simd/vec.hpp"
+#include "lockstep/kernels/simd/mask.hpp"
 
 namespace lockstep::LOCKSTEP_SIMD {
 
@@ -105,6 +105,22 @@ template <int kRows, int kVecs, class T, class End>
 LOCKSTEP_INLINE void multiply_add(Tile<T, kRows, kVecs>& tile, Broadcasts<T> a, const T* b, std::int64_t b_stride,
                                   std::int64_t count, const End& end) {
   for (std::int64_t k = 0; k < count; ++k) {
+    step(tile, a.data, a.row_step, b, end);
+    a.data += a.k_step;
+    b += b_stride;
+  }
+}
+
+/// The same, asking for the rows of b some steps ahead: neighbours of what is loaded lie a row apart, which is more
+/// than the hardware looks ahead when they have to come from far away.
+template <int kRows, int kVecs, class T, class End>
+LOCKSTEP_INLINE void multiply_add_from_far(Tile<T, kRows, kVecs>& tile, Broadcasts<T> a, const T* b,
+                                           std::int64_t b_stride, std::int64_t count, const End& end) {
+  constexpr std::int64_t kAhead = 16, kLine = 64, kBytes = kVecs * kVectorBytes;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const char* const ahead = reinterpret_cast<const char*>(b + kAhead * b_stride);
+#pragma GCC unroll 4
+    for (std::int64_t byte = 0; byte < kBytes; byte += kLine) __builtin_prefetch(ahead + byte);
     step(tile, a.data, a.row_step, b, end);
     a.data += a.k_step;
     b += b_stride;

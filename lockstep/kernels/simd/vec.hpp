@@ -20,12 +20,6 @@ struct Vec {
   Native v;
 };
 
-/// What a comparison gives: all ones in the lanes where it holds.
-template <class T>
-struct Mask {
-  typename Vec<T>::Bits bits;
-};
-
 namespace detail {
 
 template <class Vector, class Scalar, int... kLane>
@@ -149,35 +143,6 @@ LOCKSTEP_INLINE void keep_in_register([[maybe_unused]] Vec<T>& a) {
 #endif
 }
 
-// ---- comparison and choice ----
-template <class T>
-LOCKSTEP_INLINE Mask<T> operator<(Vec<T> a, Vec<T> b) {
-  return {(typename Vec<T>::Bits)(a.v < b.v)};
-}
-template <class T>
-LOCKSTEP_INLINE Mask<T> operator>(Vec<T> a, Vec<T> b) {
-  return {(typename Vec<T>::Bits)(a.v > b.v)};
-}
-template <class T>
-LOCKSTEP_INLINE Mask<T> operator==(Vec<T> a, Vec<T> b) {
-  return {(typename Vec<T>::Bits)(a.v == b.v)};
-}
-template <class T>
-LOCKSTEP_INLINE Mask<T> operator&(Mask<T> a, Mask<T> b) {
-  return {a.bits & b.bits};
-}
-template <class T>
-LOCKSTEP_INLINE Mask<T> operator~(Mask<T> a) {
-  return {~a.bits};
-}
-
-/// yes where the mask is set, else no.
-template <class T>
-LOCKSTEP_INLINE Vec<T> select(Mask<T> mask, Vec<T> yes, Vec<T> no) {
-  using Bits = typename Vec<T>::Bits;
-  return {(typename Vec<T>::Native)((mask.bits & (Bits)yes.v) | (~mask.bits & (Bits)no.v))};
-}
-
 // ---- memory: any alignment ----
 template <class T>
 LOCKSTEP_INLINE Vec<T> load(const T* from) {
@@ -188,83 +153,6 @@ LOCKSTEP_INLINE Vec<T> load(const T* from) {
 template <class T>
 LOCKSTEP_INLINE void store(T* to, Vec<T> a) {
   __builtin_memcpy(to, &a.v, sizeof(a.v));
-}
-
-/// The lanes [0, count) of a vector at the end of a row: loads give 0 in the others and stores leave them alone.
-/// Memory beyond the last lane is never touched.
-template <class T>
-struct Tail {
-  std::int64_t count;
-  Mask<T> mask;
-};
-
-template <class T>
-LOCKSTEP_INLINE Tail<T> tail_of(std::int64_t count) {
-  using Bits = typename Vec<T>::Bits;
-  using Word = typename Vec<T>::Word;
-  const Bits lane = detail::count_up<Bits, Word>(detail::Lanes<T>{});
-  const Bits limit = detail::splat<Bits>(static_cast<Word>(count), detail::Lanes<T>{});
-  return {count, {(Bits)(lane < limit)}};
-}
-template <class T>
-LOCKSTEP_INLINE Vec<T> load(const T* from, const Tail<T>& tail) {
-#if defined(__AVX2__) && LOCKSTEP_SIMD_BYTES == 32
-  if constexpr (sizeof(T) == 4)
-    return {(typename Vec<T>::Native)_mm256_maskload_ps(from, (__m256i)tail.mask.bits)};
-  else
-    return {(typename Vec<T>::Native)_mm256_maskload_pd(from, (__m256i)tail.mask.bits)};
-#elif defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
-  const unsigned lanes = (1U << tail.count) - 1;
-  if constexpr (sizeof(T) == 4)
-    return {(typename Vec<T>::Native)_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from)};
-  else
-    return {(typename Vec<T>::Native)_mm512_maskz_loadu_pd(static_cast<__mmask8>(lanes), from)};
-#else
-  Vec<T> result = zero<T>();
-  for (std::int64_t lane = 0; lane < tail.count; ++lane) result.v[lane] = from[lane];
-  return result;
-#endif
-}
-namespace detail {
-
-/// The first `count` of 2 * kPiece - 1 lanes or fewer, in pieces of a power of two.
-template <int kPiece, class T>
-LOCKSTEP_INLINE void store_pieces(T* to, const T* from, std::int64_t count) {
-  if ((count & kPiece) != 0) {
-    __builtin_memcpy(to, from, kPiece * sizeof(T));
-    to += kPiece;
-    from += kPiece;
-  }
-  if constexpr (kPiece > 1) store_pieces<kPiece / 2>(to, from, count);
-}
-
-}  // namespace detail
-
-template <class T>
-LOCKSTEP_INLINE void store(T* to, Vec<T> a, const Tail<T>& tail) {
-#if defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
-  const unsigned lanes = (1U << tail.count) - 1;
-  if constexpr (sizeof(T) == 4)
-    _mm512_mask_storeu_ps(to, static_cast<__mmask16>(lanes), (__m512)a.v);
-  else
-    _mm512_mask_storeu_pd(to, static_cast<__mmask8>(lanes), (__m512d)a.v);
-#else
-  // Not AVX2's masked store: that one takes Zen 3 more than a dozen cycles.
-  T lanes[Vec<T>::kWidth];
-  store(lanes, a);
-  detail::store_pieces<Vec<T>::kWidth>(to, lanes, tail.count);
-#endif
-}
-
-/// A row without an end in it: the same calls with Whole instead of Tail take the full vector.
-struct Whole {};
-template <class T>
-LOCKSTEP_INLINE Vec<T> load(const T* from, Whole) {
-  return load(from);
-}
-template <class T>
-LOCKSTEP_INLINE void store(T* to, Vec<T> a, Whole) {
-  store(to, a);
 }
 
 }  // namespace lockstep::LOCKSTEP_SIMD

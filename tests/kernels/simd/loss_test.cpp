@@ -16,7 +16,7 @@ class SimdLoss : public ::testing::Test {
     OddMatrix<T> z(outputs, samples, layout.stride, layout.shift, 1), dz(outputs, samples, layout.stride, layout.shift);
     for (std::int64_t k = 0; k < outputs; ++k)
       for (std::int64_t s = 0; s < samples; ++s)
-        z.set(k, s, s % 7 == 6 && k == 0 ? T(0) : z.view()(k, s) * T(1 + s * s % 120));
+        z.set(k, s, s % 7 == 6 && k == 0 ? T(s % 2) * -T(0) : z.view()(k, s) * T(1 + s * s % 120));
     auto loss = nan_vector<T>(samples + 3), only_loss = loss;
     LossGradient<T> args = {.kind = kind, .scale = T(0.3), .z = z.view(), .targets = targets, .loss = only_loss.data()};
     table.loss_gradient(args, context);
@@ -55,6 +55,42 @@ TYPED_TEST(SimdLoss, Labels) {
             return this->run(table, kind, {.labels = labels.data(), .values = {}}, outputs, samples, layout);
           });
         }
+}
+
+/// At infinities, NaN and numbers whose exponential is none, one by one.
+TYPED_TEST(SimdLoss, SpecialValues) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<T>;
+  const T values[] = {T(0),
+                      -T(0),
+                      Limits::infinity(),
+                      -Limits::infinity(),
+                      kNan<T>,
+                      Limits::max(),
+                      Limits::lowest(),
+                      Limits::denorm_min(),
+                      T(720),
+                      T(-720),
+                      T(100),
+                      T(-100)};
+  const auto samples = std::int64_t(std::size(values));
+  const auto labels = this->labels(2, samples);
+  for (const Loss kind : {Loss::binary_cross_entropy, Loss::squared_error})
+    expect_like_naive<T>([&](const KernelTable<T>& table) {
+      KernelContext context;
+      OddMatrix<T> z(2, samples, samples, 0, 1), dz(2, samples, samples, 0);
+      for (std::int64_t s = 0; s < samples; ++s) z.set(s % 2, s, values[s]);
+      auto all = nan_vector<T>(samples);
+      table.loss_gradient({.kind = kind,
+                           .scale = T(0.3),
+                           .z = z.view(),
+                           .targets = {.labels = labels.data(), .values = {}},
+                           .loss = all.data(),
+                           .dz = dz.view()},
+                          context);
+      collect(all, dz);
+      return all;
+    });
 }
 
 TYPED_TEST(SimdLoss, Values) {

@@ -1,6 +1,7 @@
 // Vec at the baseline width: partial loads and stores touch their lanes only, select chooses, transpose transposes.
 #include "lockstep/kernels/simd/vec.hpp"
 
+#include "lockstep/kernels/simd/mask.hpp"
 #include "lockstep/kernels/simd/transpose.hpp"
 #include "tests/kernels/support.hpp"
 
@@ -41,6 +42,17 @@ TYPED_TEST(SimdVec, SelectTakesNanForNeitherSmallerNorLarger) {
   EXPECT_EQ(simd::select(nan > one, one, two).v[0], T(2));
   EXPECT_EQ(simd::select(nan == nan, one, two).v[0], T(2));
   EXPECT_EQ(simd::select(one < two, one, two).v[0], T(1));
+}
+
+TYPED_TEST(SimdVec, LargerIsTheSecondForNanAndZeros) {
+  using T = TypeParam;
+  const auto nan = simd::broadcast(kNan<T>), one = simd::broadcast(T(1)), two = simd::broadcast(T(2));
+  EXPECT_EQ(simd::larger(one, two).v[0], T(2));
+  EXPECT_EQ(simd::larger(two, one).v[0], T(2));
+  EXPECT_EQ(simd::larger(nan, one).v[0], T(1));
+  EXPECT_TRUE(std::isnan(simd::larger(one, nan).v[0]));
+  EXPECT_TRUE(std::signbit(simd::larger(simd::zero<T>(), simd::broadcast(-T(0))).v[0]));
+  EXPECT_FALSE(std::signbit(simd::larger(simd::broadcast(-T(0)), simd::zero<T>()).v[0]));
 }
 
 TYPED_TEST(SimdVec, TransposeStrip) {
