@@ -19,10 +19,12 @@ namespace {
 // stride of x (often a power of two, so that a column falls into one cache set) is met only by whole rows.
 constexpr std::int64_t kFeatureTile = 64;
 
-/// out[j] = scaled in[j]: the three cases of Scaling.
+/// out[j] = scaled in[j]: the three cases of Scaling. The two do not overlap, and the loops are not unrolled: else GCC
+/// takes the elements one by one instead of vectors.
 template <class Raw, class T>
-LOCKSTEP_INLINE void scale_row(const Raw* in, std::int64_t count, T scale, T offset, T* out) {
+LOCKSTEP_INLINE void scale_row(const Raw* __restrict in, std::int64_t count, T scale, T offset, T* __restrict out) {
   if (offset != T{0}) {
+#pragma GCC unroll 1
     for (std::int64_t j = 0; j < count; ++j) {
       if constexpr (sizeof(T) == 4)
         out[j] = __builtin_fmaf(static_cast<T>(in[j]), scale, offset);
@@ -30,46 +32,12 @@ LOCKSTEP_INLINE void scale_row(const Raw* in, std::int64_t count, T scale, T off
         out[j] = __builtin_fma(static_cast<T>(in[j]), scale, offset);
     }
   } else if (scale == T{1}) {
+#pragma GCC unroll 1
     for (std::int64_t j = 0; j < count; ++j) out[j] = static_cast<T>(in[j]);
   } else {
+#pragma GCC unroll 1
     for (std::int64_t j = 0; j < count; ++j) out[j] = static_cast<T>(in[j]) * scale;
   }
-}
-
-/// Samples of a tile and the features [first, first + count) that it holds.
-struct TileSize {
-  std::int64_t samples, first, count;
-};
-
-/// The loop over a full tile has a length that the compiler knows.
-template <class Raw, class T>
-LOCKSTEP_INLINE void scale_tile_with(const Raw (*tile)[kRowTile], TileSize size, const Scaling& scaling, Matrix<T> x) {
-  for (std::int64_t f = 0; f < size.count; ++f) {
-    const auto scale = static_cast<T>(scaling.scale(size.first + f));
-    const auto offset = static_cast<T>(scaling.offset(size.first + f));
-    if (size.samples == kRowTile)
-      scale_row(tile[f], kRowTile, scale, offset, x.row(size.first + f));
-    else
-      scale_row(tile[f], size.samples, scale, offset, x.row(size.first + f));
-  }
-}
-
-#if defined(__x86_64__)
-/// With wider vectors and the machine's fma instruction: the same bits, without a library call per element.
-template <class Raw, class T>
-__attribute__((target("avx2,fma"))) void scale_tile_avx2(const Raw (*tile)[kRowTile], TileSize size,
-                                                         const Scaling& scaling, Matrix<T> x) {
-  scale_tile_with(tile, size, scaling, x);
-}
-#endif
-
-template <class Raw, class T>
-void scale_tile(const Raw (*tile)[kRowTile], TileSize size, const Scaling& scaling, Matrix<T> x) {
-#if defined(__x86_64__)
-  static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (avx2) return scale_tile_avx2(tile, size, scaling, x);
-#endif
-  scale_tile_with(tile, size, scaling, x);
 }
 
 /// The elements of 16 bytes, as many as there are.
@@ -106,6 +74,53 @@ LOCKSTEP_INLINE void turn_square(const std::byte* const* rows, std::int64_t firs
   for (int f = 0; f < kWidth; ++f) std::memcpy(tile[f], &v[f], sizeof(Vector));
 }
 
+/// The features [first, first + count) of up to kRowTile samples.
+template <class Raw>
+struct Tile {
+  std::span<const std::byte* const> rows;
+  std::int64_t first, count;
+};
+
+template <class Raw, class T>
+LOCKSTEP_INLINE void scatter_tile_with(const Tile<Raw>& from, const Scaling& scaling, Matrix<T> x) {
+  constexpr std::int64_t kSquare = Line<Raw>::kWidth;
+  Raw tile[kFeatureTile][kRowTile];
+  const auto samples = static_cast<std::int64_t>(from.rows.size());
+  const std::int64_t squares = samples == kRowTile ? from.count / kSquare * kSquare : 0;  // features in whole squares
+  for (std::int64_t j = 0; j < samples; j += kSquare)
+    for (std::int64_t f = 0; f < squares; f += kSquare)
+      turn_square<Raw>(from.rows.data() + j, from.first + f, reinterpret_cast<Raw(*)[kRowTile]>(&tile[f][j]));
+  for (std::int64_t j = 0; j < samples; ++j) {
+    const Raw* raw = reinterpret_cast<const Raw*>(from.rows[static_cast<std::size_t>(j)]) + from.first;
+    for (std::int64_t f = squares; f < from.count; ++f) tile[f][j] = raw[f];
+  }
+  for (std::int64_t f = 0; f < from.count; ++f) {
+    const auto scale = static_cast<T>(scaling.scale(from.first + f));
+    const auto offset = static_cast<T>(scaling.offset(from.first + f));
+    if (samples == kRowTile)  // a length that the compiler knows
+      scale_row(tile[f], kRowTile, scale, offset, x.row(from.first + f));
+    else
+      scale_row(tile[f], samples, scale, offset, x.row(from.first + f));
+  }
+}
+
+#if defined(__x86_64__)
+/// With wider vectors and the machine's fma instruction: the same bits, without a library call per element.
+template <class Raw, class T>
+__attribute__((target("avx2,fma"))) void scatter_tile_avx2(const Tile<Raw>& from, const Scaling& scaling, Matrix<T> x) {
+  scatter_tile_with(from, scaling, x);
+}
+#endif
+
+template <class Raw, class T>
+void scatter_tile(const Tile<Raw>& from, const Scaling& scaling, Matrix<T> x) {
+#if defined(__x86_64__)
+  static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2) return scatter_tile_avx2(from, scaling, x);
+#endif
+  scatter_tile_with(from, scaling, x);
+}
+
 /// Asks for the elements [first, first + kFeatureTile) of every sample: a few lines of many rows are too little for the
 /// hardware to guess what comes next.
 template <class Raw>
@@ -118,22 +133,10 @@ void ask_for(std::span<const std::byte* const> rows, std::int64_t first, std::in
 
 template <class Raw, class T>
 void scatter(std::span<const std::byte* const> rows, const Scaling& scaling, Matrix<T> x) {
-  constexpr std::int64_t kSquare = Line<Raw>::kWidth;
-  Raw tile[kFeatureTile][kRowTile];
-  const auto samples = static_cast<std::int64_t>(rows.size());
   ask_for<Raw>(rows, 0, x.rows);
   for (std::int64_t first = 0; first < x.rows; first += kFeatureTile) {
-    const std::int64_t count = std::min(kFeatureTile, x.rows - first);
     ask_for<Raw>(rows, first + kFeatureTile, x.rows);
-    const std::int64_t squares = samples == kRowTile ? count / kSquare * kSquare : 0;  // features in whole squares
-    for (std::int64_t j = 0; j < samples; j += kSquare)
-      for (std::int64_t f = 0; f < squares; f += kSquare)
-        turn_square<Raw>(rows.data() + j, first + f, reinterpret_cast<Raw(*)[kRowTile]>(&tile[f][j]));
-    for (std::int64_t j = 0; j < samples; ++j) {
-      const Raw* raw = reinterpret_cast<const Raw*>(rows[static_cast<std::size_t>(j)]) + first;
-      for (std::int64_t f = squares; f < count; ++f) tile[f][j] = raw[f];
-    }
-    scale_tile(tile, {samples, first, count}, scaling, x);
+    scatter_tile<Raw>({rows, first, std::min(kFeatureTile, x.rows - first)}, scaling, x);
   }
 }
 
