@@ -11,6 +11,7 @@
 #define LANE REAL
 #define BITS WORD
 #define KERNEL __global__ void
+#define KERNEL_OF(items, groups) __global__ void __launch_bounds__(items, groups)
 #define DEVICE __device__ __forceinline__
 #define GLOBAL
 #define LOCAL __shared__
@@ -25,6 +26,7 @@
 #define USE_AT(name) 0
 #define GROUP(d) axis<d>(blockIdx)
 #define ITEM(d) static_cast<int>(axis<d>(threadIdx))
+#define ITEMS(d) static_cast<int>(axis<d>(blockDim))
 #define GLOBAL_ITEM(d) (axis<d>(blockIdx) * axis<d>(blockDim) + axis<d>(threadIdx))
 #define GLOBAL_ITEMS(d) (axis<d>(gridDim) * axis<d>(blockDim))
 #define BARRIER() __syncthreads()

@@ -1,5 +1,8 @@
-// Convolution in tiles of registers.
+// Convolution: tiles of registers where work-items hold vectors of samples, tiles in local memory where they hold one,
+// and the naive kernels for what does not fit into those.
 #include "lockstep/kernels/device/conv2d_arguments.hpp"
+#include "lockstep/kernels/device/conv2d_naive.hpp"
+#include "lockstep/kernels/device/conv2d_tiled.hpp"
 
 namespace lockstep::device {
 
@@ -7,6 +10,10 @@ namespace {
 
 template <class T>
 void conv2d_forward(const Conv2dForward<T>& a, KernelContext& context) {
+  if (context.device().info().lanes<T>() == 1) {
+    if (!conv2d_forward_tiled(a, context)) conv2d_forward_naive(a, context);
+    return;
+  }
   const Conv2dGeometry& g = a.geometry;
   const std::int64_t tiles = tiles_of(g.out_per_group());
   start_conv<T>(context, "conv2d_forward", over_tiles<T>(context.device(), a.y.cols, tiles * g.groups, g.out_height()),
@@ -15,6 +22,10 @@ void conv2d_forward(const Conv2dForward<T>& a, KernelContext& context) {
 
 template <class T>
 void conv2d_backward_data(const Conv2dBackwardData<T>& a, KernelContext& context) {
+  if (context.device().info().lanes<T>() == 1) {
+    if (!conv2d_backward_data_tiled(a, context)) conv2d_backward_data_naive(a, context);
+    return;
+  }
   const Conv2dGeometry& g = a.geometry;
   const std::int64_t tiles = tiles_of(g.in_per_group());
   start_conv<T>(context, "conv2d_backward_data",
@@ -25,15 +36,13 @@ void conv2d_backward_data(const Conv2dBackwardData<T>& a, KernelContext& context
 template <class T>
 void conv2d_backward_weights(const Conv2dBackwardWeights<T>& a, KernelContext& context) {
   Device& device = context.device();
+  if (device.info().lanes<T>() == 1) {
+    if (!conv2d_backward_weights_tiled(a, context)) conv2d_backward_weights_naive(a, context);
+    return;
+  }
   const Conv2dGeometry& g = a.geometry;
   const std::int64_t* const bounds = device.constant(a.slots.bounds);
   const std::int64_t taps = g.in_per_group() * g.kernel_h * g.kernel_w;
-  if (device.info().lanes<T>() == 1) {
-    start_conv<T>(context, "conv2d_backward_weights_naive",
-                  over_vector(device, Style::naive, g.out_channels * (taps + 1)), g, a.x.data, a.x.stride, a.dy.data,
-                  a.dy.stride, bounds, a.slots.count(), a.dw, a.db);
-    return;
-  }
   const std::int64_t tiles = divide_up(g.out_per_group(), device.info().lanes<T>() == 16 ? 4 : 2);
   const Shape shape{.groups = {divide_up(taps, 4), tiles * g.groups, 1}, .vectors = true};
   start_conv<T>(context, "conv2d_weights", shape, g, a.x.data, a.x.stride, a.dy.data, a.dy.stride, bounds,

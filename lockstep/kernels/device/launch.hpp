@@ -62,14 +62,10 @@ inline std::int64_t tiles_of(std::int64_t rows) {
   return rows / 6 + (rest >= 4 ? rest - 3 : rest);
 }
 
-/// Tiles of two vectors of samples, walked by one work-item per row of tiles on a processor, shared by many elsewhere.
+/// Tiles of two vectors of samples, one work-item each: for devices whose work-items hold vectors.
 template <class T>
 Shape over_tiles(const Device& device, std::int64_t samples, std::int64_t tiles, std::int64_t images = 1) {
-  const DeviceInfo& info = device.info();
-  const std::int64_t columns = divide_up(samples, 2 * info.lanes<T>());
-  if (info.is_cpu) return {.groups = {columns, tiles, images}, .vectors = true};
-  constexpr std::int64_t kItems = 32;
-  return {.groups = {divide_up(columns, kItems), tiles, images}, .group_size = {kItems, 1, 1}};
+  return {.groups = {divide_up(samples, 2 * device.info().lanes<T>()), tiles, images}, .vectors = true};
 }
 
 // One function per family of operations fills its slots of a table; parts.cpp instantiates them.

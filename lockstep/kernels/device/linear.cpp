@@ -1,33 +1,57 @@
-// Linear in tiles of registers.
-#include "lockstep/kernels/device/launch.hpp"
+// Linear: tiles of registers where work-items hold vectors of samples, tiles in local memory where they hold one.
+#include "lockstep/kernels/device/linear.hpp"
+
+#include "lockstep/kernels/device/chunks.hpp"
 
 namespace lockstep::device {
 
 namespace {
 
-/// y(r, s) = b(r) + the sum over k of w[r * row_step + k * k_step] * x(k, s): vectors in registers on a processor,
-/// tiles in local memory on other devices.
-template <class T>
-void product(KernelContext& context, ConstMatrix<T> x, const T* w, std::int64_t row_step, std::int64_t k_step,
-             const T* b, Matrix<T> y) {
+/// 64 by 64 outputs for 16 by 16 work-items.
+Shape over_blocks(std::int64_t rows, std::int64_t cols, std::int64_t chunks = 1) {
   constexpr std::int64_t kBlock = 64;
-  const Device& device = context.device();
-  const bool tiled = device.info().lanes<T>() == 1 && device.info().max_group >= kSide * kSide;
-  const Shape shape = tiled ? Shape{.groups = {divide_up(y.cols, kBlock), divide_up(y.rows, kBlock), 1},
-                                    .group_size = {kSide, kSide, 1}}
-                            : over_tiles<T>(device, y.cols, tiles_of(y.rows));
-  start<T>(context, tiled ? "linear_tiled" : "linear_rows", shape, x.data, x.stride, w, row_step, k_step, b, y.data,
-           y.stride, x.rows, y.rows, y.cols);
+  return {.groups = {divide_up(cols, kBlock), divide_up(rows, kBlock), chunks}, .group_size = {kSide, kSide, 1}};
 }
+
+}  // namespace
+
+template <class T>
+void linear_product(const LinearProduct<T>& a, KernelContext& context) {
+  const Device& device = context.device();
+  const bool tiled = device.info().lanes<T>() == 1;
+  start<T>(context, tiled ? "linear_tiled" : "linear_rows",
+           tiled ? over_blocks(a.y.rows, a.y.cols) : over_tiles<T>(device, a.y.cols, tiles_of(a.y.rows)), a.x.data,
+           a.x.stride, a.w, a.row_step, a.k_step, a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
+}
+
+namespace {
 
 template <class T>
 void linear_forward(const LinearForward<T>& a, KernelContext& context) {
-  product<T>(context, a.x, a.w.data, a.w.stride, 1, a.b, a.y);
+  linear_product<T>({.x = a.x, .w = a.w.data, .row_step = a.w.stride, .k_step = 1, .b = a.b, .y = a.y}, context);
 }
 
 template <class T>
 void linear_backward_data(const LinearBackwardData<T>& a, KernelContext& context) {
-  product<T>(context, a.dy, a.w.data, 1, a.w.stride, nullptr, a.dx);
+  linear_product<T>({.x = a.dy, .w = a.w.data, .row_step = 1, .k_step = a.w.stride, .y = a.dx}, context);
+}
+
+/// The sums of chunks of slots lie behind each other like one dw without gaps, each with its db behind it.
+template <class T>
+void linear_weights_tiled(const LinearBackwardWeights<T>& a, KernelContext& context) {
+  Device& device = context.device();
+  const std::int64_t in = a.dw.cols, rows = a.dw.rows, weights = rows * in, slots = a.slots.count();
+  const Shape whole = over_blocks(rows, in + 1);
+  const std::int64_t chunks =
+      a.dw.stride == in ? slot_chunks<T>(device, slots, whole.groups[0] * whole.groups[1], weights + rows) : 1;
+  T* const sums = chunks == 1 ? a.dw.data : context.scratch<T>(chunks * (weights + rows));
+  T* const bias = a.db == nullptr ? nullptr : chunks == 1 ? a.db : sums + weights;
+  start<T>(context, "linear_weights_tiled", over_blocks(rows, in + 1, chunks), a.x.data, a.x.stride, a.dy.data,
+           a.dy.stride, device.constant(a.slots.bounds), slots / chunks, sums, a.dw.stride, bias, weights + rows, in,
+           rows);
+  if (chunks == 1) return;
+  add_chunks<T>(context, sums, weights + rows, chunks, a.dw.data, weights);
+  if (a.db != nullptr) add_chunks<T>(context, bias, weights + rows, chunks, a.db, rows);
 }
 
 /// Vectors run over the inputs, so that a sum over samples stays one chain: x is transposed first, with a column of
@@ -35,6 +59,7 @@ void linear_backward_data(const LinearBackwardData<T>& a, KernelContext& context
 template <class T>
 void linear_backward_weights(const LinearBackwardWeights<T>& a, KernelContext& context) {
   Device& device = context.device();
+  if (device.info().lanes<T>() == 1) return linear_weights_tiled(a, context);
   const std::int64_t tile = 2 * device.info().lanes<T>(), in = a.dw.cols, samples = a.x.cols;
   const std::int64_t stride = divide_up(in + 1, tile) * tile;
   T* const transposed = context.scratch<T>(std::max<std::int64_t>(samples * stride, 1));
@@ -54,6 +79,8 @@ void add_tuned_linear(KernelTable<T>& table) {
   table.linear_backward_weights = {table.backend, &linear_backward_weights<T>};
 }
 
+template void linear_product(const LinearProduct<float>&, KernelContext&);
+template void linear_product(const LinearProduct<double>&, KernelContext&);
 template void add_tuned_linear(KernelTable<float>&);
 template void add_tuned_linear(KernelTable<double>&);
 

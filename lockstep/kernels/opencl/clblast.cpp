@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/kernels/device/launch.hpp"
+#include "lockstep/kernels/device/linear.hpp"
 #include "lockstep/kernels/opencl/device.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
 
@@ -91,10 +91,7 @@ void multiply(KernelContext& context, ConstMatrix<T> a, bool a_transposed, Const
 template <class T>
 void linear_forward(const LinearForward<T>& a, KernelContext& context) {
   if (a.b != nullptr)  // a product over no inputs leaves the bias
-    device::start<T>(context, "linear_rows",
-                     device::over_tiles<T>(context.device(), a.y.cols, device::tiles_of(a.y.rows)), a.x.data,
-                     a.x.stride, a.w.data, a.w.stride, std::int64_t{1}, a.b, a.y.data, a.y.stride, std::int64_t{0},
-                     a.y.rows, a.y.cols);
+    device::linear_product<T>({.x = {a.x.data, 0, a.x.cols, a.x.stride}, .w = a.w.data, .b = a.b, .y = a.y}, context);
   multiply<T>(context, a.w, false, a.x, false, a.b == nullptr ? T(0) : T(1), a.y);
 }
 

@@ -24,6 +24,8 @@ const Conv2dGeometry kGeometries[] = {
     {1, 4, 11, 30, 2, 6, 1, 1, 0, 3},         // two groups of taps
     {1, 2, 113, 9, 1, 3, 1, 1, 0, 1},         // wide: more pixels of a row than a few samples take at one time
     {2, 31, 3, 18, 3, 3, 1, 1, 2, 1},         // tall and narrow
+    {3, 3, 9, 41, 3, 3, 1, 1, 1, 1},          // more channels and taps than a work-group of a device takes
+    {2, 2, 230, 3, 1, 3, 1, 1, 0, 2, 1, 99},  // windows wider than the tiles of a device
 };
 const std::int64_t kSampleCounts[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 37};
 

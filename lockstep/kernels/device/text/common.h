@@ -1,5 +1,10 @@
 // Helpers of several programs.
 
+// The geometry of a convolution: what the kernels of convolutions take first.
+#define CONV_SHAPE                                                                                              \
+  I64 in_channels, I64 in_height, I64 in_width, I64 out_channels, I64 out_height, I64 out_width, I64 kernel_h,  \
+      I64 kernel_w, I64 stride_h, I64 stride_w, I64 pad_h, I64 pad_w, I64 dilation_h, I64 dilation_w, I64 groups
+
 // The LANES numbers from p on, of which the first n exist; the others are `rest`.
 DEVICE LANE take(GLOBAL const REAL *p, I64 n, REAL rest) {
 #if LANES == 1

@@ -1,10 +1,8 @@
-// Convolution in tiles (tile.h): rows are output channels (forward) or input channels (gradient by the data).
+// Convolution in tiles of registers (tile.h), where work-items hold vectors of samples: rows are output channels
+// (forward) or input channels (gradient by the data). Devices with one sample per work-item use conv2d_tiled.h.
 // Launch: x walks tiles of samples, y is the tile of channels of a group, z the row of the image.
 
-#define CONV_SHAPE                                                                                              \
-  I64 in_channels, I64 in_height, I64 in_width, I64 out_channels, I64 out_height, I64 out_width, I64 kernel_h,  \
-      I64 kernel_w, I64 stride_h, I64 stride_w, I64 pad_h, I64 pad_w, I64 dilation_h, I64 dilation_w, I64 groups
-
+#if LANES > 1
 #define START_FORWARD(j)                                        \
   LANE a##j = SET(b ? b[oc + j] : R(0)), c##j = a##j;           \
   GLOBAL const REAL *w##j = w + (oc + j) * taps;
@@ -137,3 +135,4 @@ KERNEL conv2d_backward_data(CONV_SHAPE, IN(REAL, w), IN(REAL, dy), I64 dy_stride
     }
   }
 }
+#endif

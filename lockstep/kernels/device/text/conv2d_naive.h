@@ -1,10 +1,6 @@
 // Convolution, one work-item per output: x is the sample, y the output's row of the matrix.
 
-#define CONV_GEOMETRY                                                                                           \
-  I64 in_channels, I64 in_height, I64 in_width, I64 out_channels, I64 out_height, I64 out_width, I64 kernel_h,  \
-      I64 kernel_w, I64 stride_h, I64 stride_w, I64 pad_h, I64 pad_w, I64 dilation_h, I64 dilation_w, I64 groups
-
-KERNEL conv2d_forward_naive(CONV_GEOMETRY, IN(REAL, x), I64 x_stride, IN(REAL, w), IN(REAL, b), OUT(REAL, y),
+KERNEL conv2d_forward_naive(CONV_SHAPE, IN(REAL, x), I64 x_stride, IN(REAL, w), IN(REAL, b), OUT(REAL, y),
                             I64 y_stride, I64 samples) {
   USE_IN(REAL, x);
   USE_IN(REAL, w);
@@ -33,7 +29,7 @@ KERNEL conv2d_forward_naive(CONV_GEOMETRY, IN(REAL, x), I64 x_stride, IN(REAL, w
   }
 }
 
-KERNEL conv2d_backward_data_naive(CONV_GEOMETRY, IN(REAL, w), IN(REAL, dy), I64 dy_stride, OUT(REAL, dx), I64 dx_stride,
+KERNEL conv2d_backward_data_naive(CONV_SHAPE, IN(REAL, w), IN(REAL, dy), I64 dy_stride, OUT(REAL, dx), I64 dx_stride,
                                   I64 samples) {
   USE_IN(REAL, w);
   USE_IN(REAL, dy);
@@ -62,7 +58,7 @@ KERNEL conv2d_backward_data_naive(CONV_GEOMETRY, IN(REAL, w), IN(REAL, dy), I64 
 }
 
 // One work-item per weight; behind the weights, one per bias.
-KERNEL conv2d_backward_weights_naive(CONV_GEOMETRY, IN(REAL, x), I64 x_stride, IN(REAL, dy), I64 dy_stride,
+KERNEL conv2d_backward_weights_naive(CONV_SHAPE, IN(REAL, x), I64 x_stride, IN(REAL, dy), I64 dy_stride,
                                      IN(I64, bounds), I64 slots, OUT(REAL, dw), OUT(REAL, db)) {
   USE_IN(REAL, x);
   USE_IN(REAL, dy);

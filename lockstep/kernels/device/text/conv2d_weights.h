@@ -1,11 +1,7 @@
 // Gradients of a convolution's weights where a work-item holds vectors of samples: WEIGHT_ROWS output channels by four
 // taps (ic, ky, kx) stay in registers while the pixels pass. A vector holds the 16 virtual lanes, or half of them.
 // Where some samples of a block of 16 are missing, -0 stands in for dy and 0 for x: their product changes no sum.
-// Devices with one sample per work-item use conv2d_lanes.h.
-
-#define WEIGHT_SHAPE                                                                                            \
-  I64 in_channels, I64 in_height, I64 in_width, I64 out_channels, I64 out_height, I64 out_width, I64 kernel_h,  \
-      I64 kernel_w, I64 stride_h, I64 stride_w, I64 pad_h, I64 pad_w, I64 dilation_h, I64 dilation_w, I64 groups
+// Devices with one sample per work-item use conv2d_weights_tiled.h.
 
 #if LANES > 1
 #if LANES == 16
@@ -85,7 +81,7 @@ DEVICE REAL tree_of_8(LANE_8 v) {
   root[j][3] = push_slot(stack[j][3], slot, SLOT_SUM(j, 3));
 
 // Launch: x is the tile of taps, y the tile of output channels of a group.
-KERNEL conv2d_weights(WEIGHT_SHAPE, IN(REAL, x), I64 x_stride, IN(REAL, dy), I64 dy_stride, IN(I64, bounds), I64 slots,
+KERNEL conv2d_weights(CONV_SHAPE, IN(REAL, x), I64 x_stride, IN(REAL, dy), I64 dy_stride, IN(I64, bounds), I64 slots,
                       OUT(REAL, dw), I64 tiles_per_group) {
   USE_IN(REAL, x);
   USE_IN(REAL, dy);

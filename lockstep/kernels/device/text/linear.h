@@ -1,6 +1,7 @@
-// Linear in tiles (tile.h). One kernel serves forward and the gradient by the data: y(r, s) = b(r) + the chain over k of
+// Linear in tiles of registers (tile.h), where work-items hold vectors of samples; others use linear_tiled.h. One kernel serves forward and the gradient by the data: y(r, s) = b(r) + the chain over k of
 // w[r * row_step + k * k_step] * x(k, s).
 
+#if LANES > 1
 #define START_LINEAR(j)                                       \
   LANE a##j = SET(b ? b[row + j] : R(0)), c##j = a##j;        \
   GLOBAL const REAL *w##j = w + (row + j) * row_step;
@@ -125,55 +126,5 @@ KERNEL linear_weights(IN(REAL, t), I64 t_stride, IN(REAL, dy), I64 dy_stride, IN
     else
       weights_tile_1(t, t_stride, dy, dy_stride, bounds, slots, dw, dw_stride, db, in, row, col);
   }
-}
-
-// The same product with tiles in local memory, for devices whose work-items hold one sample: groups of 16 by 16
-// work-items compute 64 by 64 outputs, four by four each, from slices of 16 terms that all of them read.
-#if LANES == 1
-#define SLICE 16
-#define BLOCK 64
-KERNEL linear_tiled(IN(REAL, x), I64 x_stride, IN(REAL, w), I64 row_step, I64 k_step, IN(REAL, b), OUT(REAL, y),
-                    I64 y_stride, I64 depth, I64 rows, I64 samples) {
-  USE_IN(REAL, x);
-  USE_IN(REAL, w);
-  USE_OUT(REAL, y);
-  GLOBAL const REAL *b = b_base ? b_base + USE_AT(b) : 0;
-  LOCAL REAL w_tile[SLICE][BLOCK + 1];
-  LOCAL REAL x_tile[SLICE][BLOCK];
-  const int column = ITEM(0), line = ITEM(1), item = line * 16 + column;
-  const I64 first_row = GROUP(1) * BLOCK, first_col = GROUP(0) * BLOCK;
-  REAL sums[4][4];
-  for (int r = 0; r < 4; ++r)
-    for (int s = 0; s < 4; ++s) {
-      const I64 row = first_row + line + 16 * r;
-      sums[r][s] = b && row < rows ? b[row] : R(0);
-    }
-  for (I64 k0 = 0; k0 < depth; k0 += SLICE) {
-    // Consecutive work-items read consecutive numbers of whichever axis of w is contiguous.
-    for (int e = item; e < SLICE * BLOCK; e += 256) {
-      const int k = k_step == 1 ? e % SLICE : e / BLOCK, r = k_step == 1 ? e / SLICE : e % BLOCK;
-      const I64 row = first_row + r;
-      w_tile[k][r] = k0 + k < depth && row < rows ? w[row * row_step + (k0 + k) * k_step] : R(0);
-    }
-    for (int e = item; e < SLICE * BLOCK; e += 256) {
-      const int k = e / BLOCK, s = e % BLOCK;
-      x_tile[k][s] = k0 + k < depth && first_col + s < samples ? x[(k0 + k) * x_stride + first_col + s] : R(0);
-    }
-    BARRIER();
-    const int last = depth - k0 < SLICE ? (int)(depth - k0) : SLICE;
-    for (int k = 0; k < last; ++k) {
-      REAL factors[4], values[4];
-      for (int r = 0; r < 4; ++r) factors[r] = w_tile[k][line + 16 * r];
-      for (int s = 0; s < 4; ++s) values[s] = x_tile[k][column + 16 * s];
-      for (int r = 0; r < 4; ++r)
-        for (int s = 0; s < 4; ++s) sums[r][s] = fma(factors[r], values[s], sums[r][s]);
-    }
-    BARRIER();
-  }
-  for (int r = 0; r < 4; ++r)
-    for (int s = 0; s < 4; ++s) {
-      const I64 row = first_row + line + 16 * r, col = first_col + column + 16 * s;
-      if (row < rows && col < samples) y[row * y_stride + col] = sums[r][s];
-    }
 }
 #endif

@@ -13,18 +13,16 @@
   X(batch_norm, batch_norm_backward)        \
   X(batch_norm, batch_norm_tree)            \
   X(batch_norm, batch_norm_inference)       \
-  X(conv2d, conv2d_forward)                 \
-  X(conv2d, conv2d_backward_data)           \
   X(conv2d_naive, conv2d_forward_naive)     \
   X(conv2d_naive, conv2d_backward_data_naive) \
   X(conv2d_naive, conv2d_backward_weights_naive) \
-  X(linear, linear_rows)                    \
-  X(linear, linear_tiled)                   \
-  X(linear, linear_transpose)               \
-  X(linear, linear_weights)                 \
+  X(conv2d_tiled, conv2d_tiled)             \
+  X(conv2d_weights_tiled, conv2d_weights_tiled) \
   X(linear_naive, linear_forward_naive)     \
   X(linear_naive, linear_backward_data_naive) \
   X(linear_naive, linear_backward_weights_naive) \
+  X(linear_tiled, linear_tiled)             \
+  X(linear_tiled, linear_weights_tiled)     \
   X(loss, softmax_forward)                  \
   X(loss, softmax_backward)                 \
   X(loss, loss_gradient)                    \
@@ -46,9 +44,15 @@
   X(primitives, elementwise_max_turns)      \
   X(primitives, xxt_elements)               \
   X(primitives, xxt_transpose)              \
-  X(primitives, xxt_tiles)
+  X(primitives, xxt_tiles)                  \
+  X(slots, add_slots)
 
 #define LOCKSTEP_VECTOR_KERNELS(X)          \
+  X(conv2d, conv2d_forward)                 \
+  X(conv2d, conv2d_backward_data)           \
   X(conv2d_weights, conv2d_weights)         \
-  X(conv2d_weights, conv2d_bias)
+  X(conv2d_weights, conv2d_bias)            \
+  X(linear, linear_rows)                    \
+  X(linear, linear_transpose)               \
+  X(linear, linear_weights)
 // clang-format on

@@ -2,6 +2,8 @@
 // and once with double; it is text for those compilers, not a header of the library.
 //
 //   KERNEL name(IN(REAL, x), OUT(REAL, y), I64 count)   a kernel; IN and OUT are device addresses, which may be null
+//   KERNEL_OF(items, groups) name(...)                  the same; `groups` work-groups of at most `items` shall fit into a
+//                                                       multiprocessor, as far as registers go
 //   USE_IN(REAL, x); USE_OUT(REAL, y);                  its first lines: x and y become pointers
 //   REAL, LANE, LANES                                   a number; a vector of LANES samples; 1 on GPUs, 8 or 16 on CPUs
 //   USE_AT(x)                                           what USE_IN adds to x_base (0 on CUDA)
@@ -12,6 +14,7 @@
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
 #define KERNEL __kernel void
+#define KERNEL_OF(items, groups) __kernel void
 #define DEVICE static inline
 #define GLOBAL __global
 #define LOCAL __local
@@ -25,6 +28,7 @@
 #define USE_AT(name) name##_at
 #define GROUP(d) ((I64)get_group_id(d))
 #define ITEM(d) ((int)get_local_id(d))
+#define ITEMS(d) ((int)get_local_size(d))
 #define GLOBAL_ITEM(d) ((I64)get_global_id(d))
 #define GLOBAL_ITEMS(d) ((I64)get_global_size(d))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
@@ -63,3 +67,4 @@
 // Of both: a number in every lane.
 #define SET(x) ((LANE)(x))
 #define R(x) ((REAL)(x))
+#define ALIGNED_16 __attribute__((aligned(16)))
