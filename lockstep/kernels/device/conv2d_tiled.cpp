@@ -53,10 +53,10 @@ struct Image {
 template <class T>
 bool convolve(KernelContext& context, ConstMatrix<T> x, const Image& from, const Weights<T>& w, Matrix<T> y,
               const Image& to, const Axis& v, const Axis& h) {
-  const std::int64_t row_groups = std::min(divide_up(to.channels, kRows), kMostRowGroups);
+  const std::int64_t row_groups = std::min(power_of_two(divide_up(to.channels, kRows)), kMostRowGroups);
   const std::int64_t width = divide_up(to.width, h.phases);
-  std::int64_t pixel_groups = std::min(divide_up(width, kPixels<T>), kMostWarps / row_groups);
-  while (pixel_groups > 0 && h.patch(pixel_groups * kPixels<T>) > kColumns<T>) --pixel_groups;
+  std::int64_t pixel_groups = std::min(power_of_two(divide_up(width, kPixels<T>)), kMostWarps / row_groups);
+  while (pixel_groups > 0 && h.patch(pixel_groups * kPixels<T>) > kColumns<T>) pixel_groups /= 2;
   if (pixel_groups == 0 || h.most_taps() > kTaps || context.device().info().max_group < kSamples * kMostWarps)
     return false;
   const std::int64_t row_tiles = divide_up(to.channels, row_groups * kRows);

@@ -22,8 +22,8 @@ struct Piece {
 
 template <class T>
 Piece piece_of(const Conv2dGeometry& g, std::int64_t all_taps) {
-  std::int64_t groups = std::min(divide_up(all_taps, kItemTaps<T>), kMostItems);
-  for (; groups > 0; --groups) {
+  std::int64_t groups = std::min(power_of_two(divide_up(all_taps, kItemTaps<T>)), kMostItems);
+  for (; groups > 0; groups /= 2) {
     const std::int64_t lines = (groups * kItemTaps<T> + g.kernel_w - 2) / g.kernel_w + 1;  // at most, and one of ones
     for (std::int64_t pixels = kMostPixels<T>; pixels > 0; pixels /= 2) {
       const std::int64_t patch = (pixels - 1) * g.stride_w + (g.kernel_w - 1) * g.dilation_w + 1;
@@ -40,7 +40,7 @@ bool conv2d_backward_weights_tiled(const Conv2dBackwardWeights<T>& a, KernelCont
   Device& device = context.device();
   const Conv2dGeometry& g = a.geometry;
   const std::int64_t taps = g.in_per_group() * g.kernel_h * g.kernel_w, all_taps = taps + (a.db == nullptr ? 0 : 1);
-  const std::int64_t row_groups = std::min(divide_up(g.out_per_group(), kItemRows), kMostItems);
+  const std::int64_t row_groups = std::min(power_of_two(divide_up(g.out_per_group(), kItemRows)), kMostItems);
   const Piece piece = piece_of<T>(g, all_taps);
   if (piece.pixels == 0 || device.info().max_group < kVirtualLanes * kMostItems * kMostItems) return false;
   const std::int64_t row_tiles = divide_up(g.out_per_group(), row_groups * kItemRows);

@@ -15,6 +15,13 @@ enum class Style { naive, tuned };
 
 inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// The sizes of groups are powers of two: few shapes, because some drivers compile a kernel for each.
+inline std::int64_t power_of_two(std::int64_t at_least) {
+  std::int64_t power = 1;
+  while (power < at_least) power *= 2;
+  return power;
+}
+
 struct Shape {
   std::array<std::int64_t, 3> groups{1, 1, 1}, group_size{1, 1, 1};
   bool vectors = false;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
@@ -15,13 +16,16 @@ namespace {
 
 constexpr std::size_t kEventsKept = 4096;
 
+/// Simulators do not say what they do.
+bool is_simulator() { return std::getenv("LOCKSTEP_OPENCL_ANY") != nullptr; }
+
 void refuse_imprecise(const Found& found) {
   const DeviceInfo& info = found.info;
   if (!info.float64)
     throw Error(ExitCode::usage, fmt::format("backend opencl: {} has no float64, which the scores of training need; "
                                              "choose another device with LOCKSTEP_OPENCL_DEVICE, or use --backend simd",
                                              info.name));
-  if (std::getenv("LOCKSTEP_OPENCL_ANY") != nullptr) return;  // simulators do not say what they do
+  if (is_simulator()) return;
   const auto single = device_value<cl_device_fp_config>(found.device, CL_DEVICE_SINGLE_FP_CONFIG);
   if ((single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0 || (single & CL_FP_DENORM) == 0)
     throw Error(
@@ -147,6 +151,13 @@ void OpenClDevice::to_host(void* to, const void* from, std::int64_t bytes) {
 void OpenClDevice::zero(void* address, std::int64_t bytes) {
   if (bytes == 0) return;
   const auto target = place(address);
+  if (is_simulator()) {  // oclgrind takes what was filled for uninitialised, even after a kernel wrote there
+    const std::vector<std::byte> zeros(size_of(bytes));
+    check(api().clEnqueueWriteBuffer(queue_, target.buffer, CL_TRUE, target.offset, zeros.size(), zeros.data(), 0,
+                                     nullptr, nullptr),
+          "filling with zeros");
+    return;
+  }
   const cl_uchar nothing = 0;
   check(api().clEnqueueFillBuffer(queue_, target.buffer, &nothing, sizeof nothing, target.offset, size_of(bytes), 0,
                                   nullptr, nullptr),

@@ -20,16 +20,16 @@ std::string kind_of(cl_device_type type) {
   return (type & CL_DEVICE_TYPE_CPU) != 0 ? "cpu" : "accelerator";
 }
 
-/// A processor's vector of numbers; one sample per work-item on other devices. LOCKSTEP_OPENCL_LANES=1 makes a
-/// processor run what a GPU runs, for tests.
+/// A processor's vector of numbers; one sample per work-item on other devices. For tests, LOCKSTEP_OPENCL_LANES=1 makes
+/// a processor run what a GPU runs, and 8 or 16 make any device run what a processor does.
 void choose_lanes(DeviceInfo& info, cl_device_id device) {
+  const char* const variable = std::getenv("LOCKSTEP_OPENCL_LANES");
+  const std::string forced = variable == nullptr ? "" : variable;
+  if (forced == "1") info.is_cpu = false;
+  if (forced == "8" || forced == "16") info.is_cpu = true;
   if (!info.is_cpu) return;
-  if (const char* forced = std::getenv("LOCKSTEP_OPENCL_LANES"); forced != nullptr && std::string(forced) == "1") {
-    info.is_cpu = false;
-    return;
-  }
   const auto width = device_value<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
-  info.lanes_float32 = width >= 16 ? 16 : 8;
+  info.lanes_float32 = forced == "16" || (forced != "8" && width >= 16) ? 16 : 8;
   info.lanes_float64 = 8;
 }
 

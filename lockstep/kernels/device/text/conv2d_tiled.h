@@ -124,7 +124,8 @@ KERNEL_OF(256, 2) conv2d_tiled(IN(REAL, x), I64 x_stride, I64 depth, I64 height,
         w_tile[k][r] = first_row + r < rows ? factors_of[r * row_step + at] : R(0);
     }
     BARRIER();
-    for (int line = 0; line < lines; ++line)
+    // Where a line ends in the midst of the group, the work-items behind it only fetch.
+    for (int line = 0; line < (pixels_left > 0 ? lines : 0); ++line)
       for (int j = 0; j < taps_h; ++j) {
         REAL factors[CONV_ROWS], values[CONV_PIXELS];
         const int column = line * patch + mine - patch_first + j * step_h;

@@ -8,20 +8,18 @@
 #define HALVES 1
 #define WEIGHT_ROWS 4
 #define FOR_ROWS(X) X(0) X(1) X(2) X(3)
-#define TREE(v) tree_of_8((v).lo + (v).hi)
 #else
 #define HALVES 2
 #define WEIGHT_ROWS 2
 #define FOR_ROWS(X) X(0) X(1)
-#define TREE(v) tree_of_8(v)
 #endif
-#define LANE_8 JOIN(REAL, 8)
-#define LANE_4 JOIN(REAL, 4)
-#define LANE_2 JOIN(REAL, 2)
-DEVICE REAL tree_of_8(LANE_8 v) {
-  const LANE_4 four = v.lo + v.hi;
-  const LANE_2 two = four.lo + four.hi;
-  return two.x + two.y;
+// The fixed tree over the virtual lanes, where they are one vector or where two were added to one already.
+DEVICE REAL tree_of(LANE v) {
+  REAL lanes[LANES];
+  STORE(v, lanes);
+  for (int half_of = LANES / 2; half_of > 0; half_of /= 2)
+    for (int l = 0; l < half_of; ++l) lanes[l] = lanes[l] + lanes[l + half_of];
+  return lanes[0];
 }
 
 #define FOR_TAPS(X) X(0) X(1) X(2) X(3)
@@ -65,9 +63,9 @@ DEVICE REAL tree_of_8(LANE_8 v) {
   const I64 at_dy = (oy * out_width + ox) * dy_stride + from;                                 \
   const I64 at_x = (oy * stride_h * in_width + ox * stride_w) * x_stride + from;
 #if HALVES == 1
-#define SLOT_SUM(j, t) TREE(s##j##t)
+#define SLOT_SUM(j, t) tree_of(s##j##t)
 #else
-#define SLOT_SUM(j, t) TREE(first_half[j][t] + s##j##t)
+#define SLOT_SUM(j, t) tree_of(first_half[j][t] + s##j##t)
 #define KEEP_HALF(j)           \
   first_half[j][0] = s##j##0;  \
   first_half[j][1] = s##j##1;  \
@@ -159,9 +157,9 @@ KERNEL conv2d_bias(I64 out_channels, I64 pixels, IN(REAL, dy), I64 dy_stride, IN
       }
     }
 #if HALVES == 2
-    root = push_slot(stack, slot, TREE(low + high));
+    root = push_slot(stack, slot, tree_of(low + high));
 #else
-    root = push_slot(stack, slot, TREE(low));
+    root = push_slot(stack, slot, tree_of(low));
 #endif
   }
   db[oc] = root;

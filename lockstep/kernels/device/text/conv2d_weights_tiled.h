@@ -117,7 +117,7 @@ KERNEL_OF(256, 2) conv2d_weights_tiled(CONV_SHAPE, IN(REAL, x), I64 x_stride, IN
                       : R(-0.0);
           BARRIER();
           const int all_v = oy * (int)stride_h + low_v >= 0 && oy * (int)stride_h + high_v < (int)in_height;
-          for (int p = 0; p < count; ++p) {
+          for (int p = 0; p < (my_tap < last_tap ? count : 0); ++p) {
             REAL slope[WEIGHT_TILE_ROWS];
             for (int r = 0; r < WEIGHT_TILE_ROWS; ++r)
               slope[r] = tile[DY_AT + ((ITEM(1) + r * row_groups) * DY_STEP + p) * VIRTUAL_LANES + lane];
