@@ -115,12 +115,8 @@ KERNEL batch_norm_tree(I64 channels, I64 slots, IN(REAL, sums), OUT(REAL, first)
   USE_OUT(REAL, second);
   const I64 channel = GLOBAL_ITEM(0);
   if (channel >= channels) return;
-  REAL stack[SLOT_LEVELS];
-  REAL root = R(0);
-  for (I64 slot = 0; slot < slots; ++slot) root = push_slot(stack, slot, sums[slot * channels + channel]);
-  first[channel] = root;
-  for (I64 slot = 0; slot < slots; ++slot) root = push_slot(stack, slot, sums[(slots + slot) * channels + channel]);
-  second[channel] = root;
+  first[channel] = slot_tree(sums + channel, channels, slots);
+  second[channel] = slot_tree(sums + slots * channels + channel, channels, slots);
 }
 
 KERNEL batch_norm_inference(I64 channels, I64 pixels, REAL eps, IN(REAL, x), I64 x_stride, IN(REAL, gamma),

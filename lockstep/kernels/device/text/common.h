@@ -42,6 +42,14 @@ DEVICE REAL push_slot(REAL *stack, I64 slot, REAL sum) {
   return sum;
 }
 
+// The root over the sums of all slots; slot k's is sums[k * step].
+DEVICE REAL slot_tree(GLOBAL const REAL *sums, I64 step, I64 slots) {
+  REAL stack[SLOT_LEVELS];
+  REAL root = R(0);
+  for (I64 slot = 0; slot < slots; ++slot) root = push_slot(stack, slot, sums[slot * step]);
+  return root;
+}
+
 // The fixed tree over the 16 virtual lanes.
 #define VIRTUAL_LANES 16
 DEVICE REAL lane_tree(REAL *lanes) {

@@ -3,9 +3,5 @@ KERNEL add_slots(IN(REAL, sums), I64 step, I64 slots, OUT(REAL, y), I64 count) {
   USE_IN(REAL, sums);
   USE_OUT(REAL, y);
   const I64 i = GLOBAL_ITEM(0);
-  if (i >= count) return;
-  REAL stack[SLOT_LEVELS];
-  REAL root = R(0);
-  for (I64 slot = 0; slot < slots; ++slot) root = push_slot(stack, slot, sums[slot * step + i]);
-  y[i] = root;
+  if (i < count) y[i] = slot_tree(sums + i, step, slots);
 }
