@@ -16,6 +16,10 @@ LOCKSTEP_INLINE void ask_for(T* vector, std::int64_t i) {
   __builtin_prefetch(reinterpret_cast<const char*>(vector + i) + 1024, 1);
 }
 
+/// Velocities of a block are written before its weights. Stores are done in order, so among others fewer of those to
+/// the weights would be under way, which wait for lines that other cores have read.
+constexpr std::int64_t kBlock = 1024;
+
 }  // namespace
 
 template <class T>
@@ -45,13 +49,17 @@ void sgd_step(const SgdStep<T>& a, KernelContext&) {
       ask_for(w, i);
       store(w + i, fma(minus_lr, load(g + i, end), load(w + i, end)), end);
     });
-  for_vectors<T>(0, a.count, [=](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
-    ask_for(w, i);
-    const Vec<T> gradient = load(g + i, end), velocity = fma(momentum, load(v + i, end), gradient);
-    store(v + i, velocity, end);
-    const Vec<T> step = nesterov ? fma(momentum, velocity, gradient) : velocity;
-    store(w + i, fma(minus_lr, step, load(w + i, end)), end);
-  });
+  for (std::int64_t first = 0; first < a.count; first += kBlock) {
+    const std::int64_t last = least(first + kBlock, a.count);
+    for_vectors<T>(first, last, [=](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+      store(v + i, fma(momentum, load(v + i, end), load(g + i, end)), end);
+    });
+    for_vectors<T>(first, last, [=](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+      const Vec<T> velocity = load(v + i, end);
+      const Vec<T> step = nesterov ? fma(momentum, velocity, load(g + i, end)) : velocity;
+      store(w + i, fma(minus_lr, step, load(w + i, end)), end);
+    });
+  }
 }
 
 template <class T>
