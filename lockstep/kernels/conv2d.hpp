@@ -36,6 +36,8 @@ struct Conv2dGeometry {
 };
 
 /// Order: each y is one fma chain over (ic, ky, kx), ascending, from b (or 0): acc = fma(w, x, acc).
+/// w_transposed [in_channels/groups*kernel_h*kernel_w, out_channels or more columns] holds the same weights or is
+/// empty: a kernel reads whichever suits it. What more columns hold does not matter.
 template <class T>
 struct Conv2dForward {
   Conv2dGeometry geometry;
@@ -43,6 +45,7 @@ struct Conv2dForward {
   const T* w = nullptr;
   const T* b = nullptr;
   Matrix<T> y;
+  ConstMatrix<T> w_transposed{};
 };
 
 /// Order: each dx is one fma chain over (oc of its group, ky, kx), ascending, from 0: acc = fma(w, dy, acc).

@@ -20,6 +20,13 @@ class Conv2dLayer : public Layer<T> {
 
   Sharing sharing() const override { return Sharing::from_all; }
 
+  /// The transposed weights: with lanes over channels, a vector of them lies together. Those of groups, whose channels
+  /// are few, stay as they are.
+  void prepare(const T* parameters, LayerMemory<T>& memory) const override {
+    if (geometry_.groups > 1) return;
+    memory.prepared = transposed(dense_matrix(parameters + weight_, geometry_.out_channels, elements_of_output()));
+  }
+
   /// Whole groups go to the kernel together, parts of a group one by one.
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
     for_each_group_run(
@@ -57,11 +64,17 @@ class Conv2dLayer : public Layer<T> {
   void forward_some(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, const Channels& outs,
                     std::int64_t groups) const {
     const Channels ins = inputs_of(outs, groups);
+    ConstMatrix<T> w_transposed;
+    if (memory.prepared.size() > 0) {
+      const std::int64_t stride = transposed_stride(geometry_.out_channels);
+      w_transposed = {memory.prepared.data() + outs.first, elements_of_output(), stride - outs.first, stride};
+    }
     pass.kernels.conv2d_forward({.geometry = part_of_it(ins, outs, groups),
                                  .x = this->rows_of(x, this->plan().in, ins),
                                  .w = pass.parameters + weight_ + held_index(outs) * elements_of_output(),
                                  .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + held_index(outs),
-                                 .y = this->rows_of(memory.y, this->plan().out, outs)},
+                                 .y = this->rows_of(memory.y, this->plan().out, outs),
+                                 .w_transposed = w_transposed},
                                 pass.context);
   }
 

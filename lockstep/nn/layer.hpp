@@ -3,6 +3,7 @@
 // Layers are immutable and shared by all workers; what a worker needs to remember between forward and backward is in
 // its LayerMemory.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -61,6 +62,23 @@ struct LayerMemory {
 constexpr std::int64_t padded(std::int64_t samples) {
   constexpr std::int64_t kFew = 4;
   return samples <= kFew ? samples : (samples + kLanes - 1) / kLanes * kLanes;
+}
+
+/// From row to row of transposed weights, for so many outputs: rows start on cache lines.
+constexpr std::int64_t transposed_stride(std::int64_t outputs) { return (outputs + kLanes - 1) / kLanes * kLanes; }
+
+/// Weights [outputs, elements] as [elements, outputs].
+template <class T>
+AlignedBuffer<T> transposed(ConstMatrix<T> weights) {
+  const std::int64_t stride = transposed_stride(weights.rows);
+  AlignedBuffer<T> result(weights.cols * stride);
+  constexpr std::int64_t kBlock = 32;  // both sides of a block stay in L1
+  for (std::int64_t first_o = 0; first_o < weights.rows; first_o += kBlock)
+    for (std::int64_t first_i = 0; first_i < weights.cols; first_i += kBlock)
+      for (std::int64_t o = first_o; o < std::min(weights.rows, first_o + kBlock); ++o)
+        for (std::int64_t i = first_i; i < std::min(weights.cols, first_i + kBlock); ++i)
+          result[i * stride + o] = weights(o, i);
+  return result;
 }
 
 /// to = from, of the same rows, columns and stride, where the pass's kernels work.

@@ -1,7 +1,5 @@
 #include "lockstep/kernels/linear.hpp"
 
-#include <algorithm>
-
 #include "lockstep/nn/layer.hpp"
 
 namespace lockstep {
@@ -21,28 +19,21 @@ class LinearLayer : public Layer<T> {
 
   /// The transposed weights: with lanes over outputs, a vector of them lies together.
   void prepare(const T* parameters, LayerMemory<T>& memory) const override {
-    memory.prepared = AlignedBuffer<T>(in_ * transposed_stride());
-    const T* w = parameters + weight_;
-    constexpr std::int64_t kBlock = 32;  // both sides of a block stay in L1
-    for (std::int64_t first_o = 0; first_o < out_; first_o += kBlock)
-      for (std::int64_t first_i = 0; first_i < in_; first_i += kBlock)
-        for (std::int64_t o = first_o; o < std::min(out_, first_o + kBlock); ++o)
-          for (std::int64_t i = first_i; i < std::min(in_, first_i + kBlock); ++i)
-            memory.prepared[i * transposed_stride() + o] = w[o * in_ + i];
+    memory.prepared = transposed(dense_matrix(parameters + weight_, out_, in_));
   }
 
   void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
     const Channels own = this->own_channels(pass);
     if (own.count == 0) return;
     const std::int64_t skipped = own.first - this->held_channels().first;  // outputs whose parameters come before
-    ConstMatrix<T> transposed;
+    ConstMatrix<T> w_transposed;
     if (memory.prepared.size() > 0)
-      transposed = {memory.prepared.data() + own.first, in_, own.count, transposed_stride()};
+      w_transposed = {memory.prepared.data() + own.first, in_, own.count, transposed_stride(out_)};
     pass.kernels.linear_forward({.x = x,
                                  .w = weight(pass).rows_from(skipped, own.count),
                                  .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + skipped,
                                  .y = memory.y.rows_from(own.first, own.count),
-                                 .w_transposed = transposed},
+                                 .w_transposed = w_transposed},
                                 pass.context);
   }
 
@@ -75,7 +66,6 @@ class LinearLayer : public Layer<T> {
   }
 
  private:
-  std::int64_t transposed_stride() const { return (out_ + kLanes - 1) / kLanes * kLanes; }
   /// The inputs whose gradients this member computes.
   Channels held_inputs() const { return this->plan().in_split.part(in_, this->plan().member); }
   /// As much of it as is held.

@@ -1,5 +1,6 @@
 // Convolution for a few samples (one image, predict): lanes over destination channels instead of samples. The weights
-// of 2 vectors of channels are transposed to [taps][channels] and loaded as vectors; source pixels are broadcast.
+// of 2 vectors of channels are transposed to [taps][channels], unless they are given so, and loaded as vectors; source
+// pixels are broadcast.
 //
 // Tile: 6 pixels of a run x 2 vectors of channels, sample after sample. Results wait in a strip of pixels and are
 // transposed on their way out. Each sum is the same chain as with lanes over samples, so the bits are the same.
@@ -88,7 +89,9 @@ LOCKSTEP_INLINE void transpose_weights(const Correlation<T>& c, const T* w, std:
 /// Memory for one tile of channels.
 template <class T>
 struct FewMemory {
-  T *weights, *start, *strip;
+  const T* weights;
+  std::int64_t w_tap;  // from tap to tap of them
+  T *start, *strip;
   Run *rows, *columns;  // positions with the same taps along y and along x
   std::int64_t row_runs, column_runs;
 };
@@ -122,8 +125,8 @@ struct Rectangle {
 };
 
 template <int kVecs, class T>
-LOCKSTEP_INLINE Rectangle<T> rectangle_of(const Correlation<T>& c, const T* weights, const T* image, const Run& down,
-                                          const Run& along) {
+LOCKSTEP_INLINE Rectangle<T> rectangle_of(const Correlation<T>& c, const FewMemory<T>& memory, const T* image,
+                                          const Run& down, const Run& along) {
   constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
   const std::int64_t stride = c.src.stride, src_row = c.x.source * stride;
   const bool empty = down.taps.count == 0 || along.taps.count == 0;
@@ -133,15 +136,15 @@ LOCKSTEP_INLINE Rectangle<T> rectangle_of(const Correlation<T>& c, const T* weig
   return {.walk = without_short_loops({.channels = c.src_channels,
                                        .ny = empty ? 0 : down.taps.count,
                                        .nx = empty ? 0 : along.taps.count,
-                                       .w_channel = c.kernel_h * c.kernel_w * kWide,
-                                       .w_y = c.y.k_step * c.kernel_w * kWide,
-                                       .w_x = c.x.k_step * kWide,
+                                       .w_channel = c.kernel_h * c.kernel_w * memory.w_tap,
+                                       .w_y = c.y.k_step * c.kernel_w * memory.w_tap,
+                                       .w_x = c.x.k_step * memory.w_tap,
                                        .src_channel = c.src_plane(),
                                        .src_y = c.y.source_step * src_row,
                                        .src_x = c.x.source_step * stride,
                                        .src_pixel = downwards ? src_down : src_along,
                                        .to_pixel = kWide}),
-          .w = weights + (down.taps.k * c.kernel_w + along.taps.k) * kWide,
+          .w = memory.weights + (down.taps.k * c.kernel_w + along.taps.k) * memory.w_tap,
           .src = image + down.taps.source * src_row + along.taps.source * stride,
           .lines = downwards ? along.count : down.count,
           .pixels = downwards ? down.count : along.count,
@@ -166,7 +169,7 @@ LOCKSTEP_INLINE void few_lines(const Correlation<T>& c, const FewMemory<T>& memo
   constexpr std::int64_t kWide = kVecs * Vec<T>::kWidth;
   for (std::int64_t i = 0; i < memory.row_runs; ++i)
     for (std::int64_t j = 0; j < memory.column_runs; ++j) {
-      const Rectangle<T> r = rectangle_of<kVecs>(c, memory.weights, image, memory.rows[i], memory.columns[j]);
+      const Rectangle<T> r = rectangle_of<kVecs>(c, memory, image, memory.rows[i], memory.columns[j]);
       for (std::int64_t line = 0; line < r.lines; ++line)
         for (std::int64_t first = 0; first < r.pixels; first += kStrip) {
           const std::int64_t pixels = least(kStrip, r.pixels - first);
@@ -195,7 +198,7 @@ LOCKSTEP_INLINE void few_bands(const Correlation<T>& c, const FewMemory<T>& memo
       down.taps.source += skipped * c.y.advance;
       if (down.count <= 0) continue;
       for (std::int64_t j = 0; j < memory.column_runs; ++j) {
-        Rectangle<T> r = rectangle_of<kVecs>(c, memory.weights, image, down, memory.columns[j]);
+        Rectangle<T> r = rectangle_of<kVecs>(c, memory, image, down, memory.columns[j]);
         r.walk.to_pixel = r.dst_pixel * kWide;
         for (std::int64_t line = 0; line < r.lines; ++line)
           few_pixels<kVecs>(r, memory.start, r.src + line * r.src_line, r.pixels,
@@ -228,7 +231,8 @@ void correlate_few(const Correlation<T>& c, KernelContext& context) {
   const std::int64_t run_room = (c.x.size + c.y.size) * static_cast<std::int64_t>(sizeof(Run) / sizeof(T));
   T* memory = simd_scratch_of<T>(context, (taps + 1 + kBand) * kWide + run_room);
   Run* runs = reinterpret_cast<Run*>(memory + (taps + 1 + kBand) * kWide);
-  FewMemory<T> m = {.weights = memory,
+  FewMemory<T> m = {.weights = nullptr,
+                    .w_tap = 0,
                     .start = memory + taps * kWide,
                     .strip = memory + (taps + 1) * kWide,
                     .rows = runs,
@@ -238,7 +242,14 @@ void correlate_few(const Correlation<T>& c, KernelContext& context) {
   for (std::int64_t group = 0; group < c.groups; ++group)
     for (std::int64_t row = 0; row < c.dst_channels; row += kWide) {
       const std::int64_t rows = least(kWide, c.dst_channels - row), wide = rows > kWidth ? kWide : kWidth;
-      transpose_weights(c, c.group_weights(group) + row * c.w_dst, rows, wide, m.weights);
+      if (c.groups == 1 && row + wide <= c.w_transposed.cols) {
+        m.weights = c.w_transposed.data + row;
+        m.w_tap = c.w_transposed.stride;
+      } else {
+        transpose_weights(c, c.group_weights(group) + row * c.w_dst, rows, wide, memory);
+        m.weights = memory;
+        m.w_tap = wide;
+      }
       for (std::int64_t i = 0; i < wide; ++i)
         m.start[i] = c.start != nullptr && i < rows ? c.start[group * c.dst_channels + row + i] : T(0);
       for (std::int64_t sample = 0; sample < c.dst.cols; ++sample)

@@ -18,6 +18,7 @@ struct Correlation {
   const T* start;  // bias, or null: 0
   ConstMatrix<T> src;
   Matrix<T> dst;
+  ConstMatrix<T> w_transposed{};  // [taps of a group, destination channels or more], or empty
 
   LOCKSTEP_INLINE std::int64_t src_plane() const { return y.source * x.source * src.stride; }
   LOCKSTEP_INLINE std::int64_t dst_plane() const { return y.size * x.size * dst.stride; }
@@ -44,7 +45,8 @@ LOCKSTEP_INLINE Correlation<T> correlation_of(const Conv2dForward<T>& a) {
           .w = a.w,
           .start = a.b,
           .src = a.x,
-          .dst = a.y};
+          .dst = a.y,
+          .w_transposed = a.w_transposed};
 }
 
 template <class T>

@@ -85,7 +85,8 @@ inline std::int64_t weights_of(const Conv2dGeometry& g) {
 }
 template <class T>
 void stage(Stage& s, Conv2dForward<T>& a) {
-  s.matrix(a.x), s.vector(a.w, weights_of(a.geometry)), s.vector(a.b, a.geometry.out_channels), s.matrix(a.y);
+  s.matrix(a.x), s.vector(a.w, weights_of(a.geometry)), s.vector(a.b, a.geometry.out_channels), s.matrix(a.y),
+      s.matrix(a.w_transposed);
 }
 template <class T>
 void stage(Stage& s, Conv2dBackwardData<T>& a) {

@@ -65,6 +65,34 @@ TYPED_TEST(SimdConv2d, Forward) {
     });
 }
 
+/// Weights that come in both orders. Columns beyond the channels may hold anything; where there are few of them a
+/// kernel may not load whole vectors.
+TYPED_TEST(SimdConv2d, ForwardWithTransposedWeights) {
+  using T = TypeParam;
+  for (const Conv2dGeometry& g : kGeometries)
+    for (const auto& [samples, more] : {std::pair{1, 0}, {1, 64}, {3, 3}}) {
+      SCOPED_TRACE(::testing::Message() << g.out_channels << " channels, samples " << samples << " more " << more);
+      const std::int64_t taps = weight_count(g) / g.out_channels, columns = g.out_channels + more;
+      const auto w = random_vector<T>(weight_count(g), 2), b = random_vector<T>(g.out_channels, 3);
+      auto transposed = nan_vector<T>(taps * columns);
+      for (std::int64_t i = 0; i < weight_count(g); ++i)
+        transposed[std::size_t(i % taps * columns + i / taps)] = w[std::size_t(i)];
+      expect_like_naive<T>([&](const KernelTable<T>& table) {
+        KernelContext context;
+        OddMatrix<T> x(in_size(g), samples, samples, 0, 1), y(out_size(g), samples, samples, 0);
+        table.conv2d_forward({.geometry = g,
+                              .x = x.view(),
+                              .w = w.data(),
+                              .b = b.data(),
+                              .y = y.view(),
+                              .w_transposed = {transposed.data(), taps, columns, columns}},
+                             context);
+        EXPECT_TRUE(y.outside_untouched());
+        return y.elements();
+      });
+    }
+}
+
 TYPED_TEST(SimdConv2d, BackwardData) {
   using T = TypeParam;
   expect_like_naive_everywhere<T>(
