@@ -13,13 +13,17 @@
 #define WEIGHT_ROWS 2
 #define FOR_ROWS(X) X(0) X(1)
 #endif
-// The fixed tree over the virtual lanes, where they are one vector or where two were added to one already.
+// The fixed tree over the virtual lanes, where they are one vector or where two were added to one already. Halves come
+// from memory and not as .lo and .hi: compilers make the same of both, and simulators follow only this.
 DEVICE REAL tree_of(LANE v) {
   REAL lanes[LANES];
   STORE(v, lanes);
-  for (int half_of = LANES / 2; half_of > 0; half_of /= 2)
-    for (int l = 0; l < half_of; ++l) lanes[l] = lanes[l] + lanes[l + half_of];
-  return lanes[0];
+#if LANES == 16
+  vstore8(vload8(0, lanes) + vload8(1, lanes), 0, lanes);
+#endif
+  vstore4(vload4(0, lanes) + vload4(1, lanes), 0, lanes);
+  vstore2(vload2(0, lanes) + vload2(1, lanes), 0, lanes);
+  return lanes[0] + lanes[1];
 }
 
 #define FOR_TAPS(X) X(0) X(1) X(2) X(3)
