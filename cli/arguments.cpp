@@ -218,13 +218,15 @@ void add_bench(CLI::App& app, Values& values) {
   lockstep bench machine                    the machine only: multiply-adds, memory, OpenBLAS
   lockstep bench lenet5 --quick             one network: mlp, mlp-wide, lenet5, bn-cnn, digits, image
   lockstep bench conv2d --backend naive     one kind of kernel, one backend
+  lockstep bench mlp --backend opencl       kernels on a device, by its own clock
   lockstep bench max                        the classic exercises, from interpreted Python to a device: max, xxt)");
   BenchArguments& bench = values.bench;
   command->add_option("name", bench.name, "A network, a part of a kernel's name, max or xxt; default: every network")
       ->option_text("NAME");
   command
       ->add_option("--backend", bench.backends,
-                   fmt::format("Only these kernels; may be repeated: {}", fmt::join(backend_names(), ", ")))
+                   fmt::format("Only these kernels; may be repeated: {}; default: all but those of devices",
+                               fmt::join(backend_names(), ", ")))
       ->option_text("NAME")
       ->allow_extra_args(false);
   command->add_option("--threads", bench.threads, "Of the machine's second column; default: all cores")

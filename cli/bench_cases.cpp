@@ -14,11 +14,11 @@ namespace lockstep::cli {
 namespace {
 
 template <class T>
-BenchChunk chunk_of(const Network& network, std::int64_t batch, std::int64_t slots) {
+BenchChunk chunk_of(const Network& network, std::int64_t batch, std::int64_t slots, bool whole) {
   if (slots == 0) slots = auto_slots(batch);
   const Sequence<T> body(network.plans());
   const std::int64_t count =
-      slots_per_chunk(batch, slots, {body.activation_elements(), network.parameter_count(), sizeof(T)});
+      whole ? slots : slots_per_chunk(batch, slots, {body.activation_elements(), network.parameter_count(), sizeof(T)});
   std::vector<std::int64_t> bounds = cut_into_slots(batch, slots);
   bounds.resize(static_cast<std::size_t>(count + 1));
   return {std::make_shared<const std::vector<std::int64_t>>(std::move(bounds))};
@@ -29,20 +29,21 @@ struct Training {
   std::int64_t batch;
   std::int64_t slots = 0;  // 0: auto
   bool adam = false;       // else gradient descent with momentum
+  bool whole = false;      // the whole batch at a time
 };
 
 template <class T>
 BenchGroup group_of(const std::string& name, const std::string& title, const Network& network,
                     const Training& training) {
-  const BenchChunk chunk = chunk_of<T>(network, training.batch, training.slots);
+  const BenchChunk chunk = chunk_of<T>(network, training.batch, training.slots, training.whole);
   LayerCases<T> cases(chunk);
   cases.add_layers(network);
   cases.add_loss(network.output().elements());
   cases.add_update(network.parameter_count(), training.adam);
   return {.name = name,
-          .title = fmt::format("{}, batch {}, {}: chunks of {} samples in {} slot{}", title, training.batch,
-                               to_string(network.precision()), chunk.samples(), chunk.slots().count(),
-                               chunk.slots().count() == 1 ? "" : "s"),
+          .title = fmt::format("{}, batch {}, {}: {} of {} samples in {} slot{}", title, training.batch,
+                               to_string(network.precision()), training.whole ? "one chunk (a device's)" : "chunks",
+                               chunk.samples(), chunk.slots().count(), chunk.slots().count() == 1 ? "" : "s"),
           .precision = network.precision(),
           .cases = cases.take()};
 }
@@ -79,21 +80,22 @@ BenchGroup image() {
   return {.name = "image", .title = "one picture of 1280x720, 128 kernels of 11x11, float32", .cases = {whole}};
 }
 
-std::vector<BenchGroup> all_groups() {
+std::vector<BenchGroup> all_groups(bool whole) {
   const auto mlp = [](const std::vector<std::int64_t>& sizes) { return Network::from_sizes(sizes, Relu{}, {}); };
   const Network digits = Network::from_sizes({400, 25, 10}, Sigmoid{}, Sigmoid{}, Precision::float64);
-  return {group_of<float>("mlp", "784-128-10", mlp({784, 128, 10}), {.batch = 64}),
-          group_of<float>("mlp-wide", "784-1024-1024-10", mlp({784, 1024, 1024, 10}), {.batch = 128}),
-          group_of<float>("lenet5", "LeNet-5", lenet5(), {.batch = 64, .adam = true}),
-          group_of<float>("bn-cnn", "CNN with batch normalisation", bn_cnn(), {.batch = 128, .slots = 4, .adam = true}),
-          group_of<double>("digits", "400-25-10", digits, {.batch = 5000}),
+  return {group_of<float>("mlp", "784-128-10", mlp({784, 128, 10}), {.batch = 64, .whole = whole}),
+          group_of<float>("mlp-wide", "784-1024-1024-10", mlp({784, 1024, 1024, 10}), {.batch = 128, .whole = whole}),
+          group_of<float>("lenet5", "LeNet-5", lenet5(), {.batch = 64, .adam = true, .whole = whole}),
+          group_of<float>("bn-cnn", "CNN with batch normalisation", bn_cnn(),
+                          {.batch = 128, .slots = 4, .adam = true, .whole = whole}),
+          group_of<double>("digits", "400-25-10", digits, {.batch = 5000, .whole = whole}),
           image()};
 }
 
 }  // namespace
 
-std::vector<BenchGroup> bench_groups(const std::string& word) {
-  std::vector<BenchGroup> groups = all_groups();
+std::vector<BenchGroup> bench_groups(const std::string& word, bool whole_batches) {
+  std::vector<BenchGroup> groups = all_groups(whole_batches);
   std::vector<std::string> names;
   const auto contains = [&](const std::string& name) { return name.find(word) != std::string::npos; };
   for (BenchGroup& group : groups) {

@@ -20,6 +20,27 @@ std::shared_ptr<Device> find_bench_device(std::string& why) {
   return nullptr;
 }
 
+std::string device_id(const Device& device) { return device.info().backend + " " + device.info().id; }
+
+DeviceRate measure_device(Device& device) {
+  const DeviceInfo& info = device.info();
+  return {.id = device_id(device),
+          .name = info.name,
+          .float_peak = device::measure_fma_peak<float>(device),
+          .double_peak = info.float64 ? device::measure_fma_peak<double>(device) : 0};
+}
+
+TimedBody timed_on(Device& device, std::function<void()> body) {
+  return [&device, body = std::move(body)](std::int64_t calls) {
+    device.set_timing(true);
+    for (std::int64_t i = 0; i < calls; ++i) body();
+    double seconds = 0;
+    for (const auto& [name, time] : device.kernel_times()) seconds += time.seconds;
+    device.set_timing(false);
+    return seconds / double(calls);
+  };
+}
+
 void measure_device_limits(Device& device, PrimitiveLimits& limits) {
   constexpr int kLaunches = 50;
   AlignedBuffer<float> anything(1, device);

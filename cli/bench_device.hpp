@@ -1,13 +1,15 @@
 #pragma once
-// The primitives on the device that this machine has, if it has one.
+// What the benchmarks need of devices.
 
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "cli/bench_limits.hpp"
+#include "cli/bench_machine.hpp"
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/kernels/device/device.hpp"
+#include "lockstep/lab/measure.hpp"
 
 namespace lockstep::cli {
 
@@ -16,6 +18,15 @@ std::shared_ptr<Device> find_bench_device(std::string& why);
 
 /// Fills in what a launch costs there.
 void measure_device_limits(Device& device, PrimitiveLimits& limits);
+
+/// "opencl 0:0"
+std::string device_id(const Device& device);
+
+/// What it can do at best.
+DeviceRate measure_device(Device& device);
+
+/// Calls by the device's own clock: the sum of its kernels.
+TimedBody timed_on(Device& device, std::function<void()> body);
 
 /// An array there, of as many elements as the host's, which stays where it is.
 template <class T>

@@ -109,8 +109,8 @@ class LayerCases {
   template <class Args, class Make>
   void add(const std::string& kernel, const std::string& text, Cost cost, Kernel<Args> KernelTable<T>::*slot,
            Make arguments) {
-    const auto make = [slot, arguments, chunk = chunk_] {
-      return std::unique_ptr<BenchProblem>(std::make_unique<KernelProblem<T, Args>>(slot, arguments));
+    const auto make = [slot, arguments, chunk = chunk_](Device* device) {
+      return std::unique_ptr<BenchProblem>(std::make_unique<KernelProblem<T, Args>>(slot, arguments, device));
     };
     cases_.push_back({.kernel = kernel, .shape = text, .cost = cost, .make = make});
   }
@@ -134,7 +134,7 @@ class LayerCases {
   void add_with_part(std::int64_t outputs, const Add& add_cases) {
     const std::size_t before = cases_.size();
     add_cases(*this, outputs);
-    if (outputs < 64 || cases_.back().cost.flops < kLargeFlops) return;
+    if (outputs < 32 || cases_.back().cost.flops < kLargeFlops) return;
     LayerCases part(chunk_);
     part.first_ = first_;
     add_cases(part, outputs / 8);
@@ -198,8 +198,7 @@ class LayerCases {
     add("max_pool2d_backward", shape(plan), cost, &KernelTable<T>::max_pool2d_backward, [=](Operands<T>& o) {
       const Matrix<T> x = o.matrix(in, n), y = o.matrix(out, n);
       // Some tap of each window must equal y, as after forward.
-      KernelContext context;
-      make_table<T>(Backend::naive).max_pool2d_forward({.geometry = g, .x = x, .y = y}, context);
+      o.prepare(&KernelTable<T>::max_pool2d_forward, MaxPool2dForward<T>{.geometry = g, .x = x, .y = y});
       return MaxPool2dBackward<T>{.geometry = g, .x = x, .y = y, .dy = o.matrix(out, n), .dx = o.matrix(in, n)};
     });
   }

@@ -63,7 +63,14 @@ std::string machine_text(const MachineReport& report) {
   rates.row({"best of repeated runs", "1 thread", fmt::format("{} threads", report.threads), ""});
   for (const MachineRate& rate : report.rates)
     rates.row({rate.name, fmt::format("{:.1f}", rate.one), fmt::format("{:.1f}", rate.all), rate.unit});
-  return fmt::format("{}\n{}", facts.str(), rates.str());
+  std::string text = fmt::format("{}\n{}", facts.str(), rates.str());
+  if (report.devices.empty()) return text;
+  TextTable devices("llrrl");
+  devices.row({"device", "", "float32", "float64", ""});
+  for (const DeviceRate& device : report.devices)
+    devices.row({device.id, one_line(device.name), fmt::format("{:.1f}", device.float_peak * kGiga),
+                 device.double_peak > 0 ? fmt::format("{:.1f}", device.double_peak * kGiga) : "-", "GFLOP/s"});
+  return text + "\n" + devices.str();
 }
 
 Json machine_json(const MachineReport& report) {
@@ -75,10 +82,21 @@ Json machine_json(const MachineReport& report) {
   Json rates = Json::array();
   for (const MachineRate& rate : report.rates)
     rates.push_back({{"name", rate.name}, {"unit", rate.unit}, {"one_thread", rate.one}, {"all_threads", rate.all}});
-  return {{"processor", machine.processor}, {"processors", machine.processors},
-          {"cores", machine.cores},         {"threads", report.threads},
-          {"load", machine.load},           {"instruction_sets", machine.instruction_sets},
-          {"openblas", report.openblas},    {"caches", std::move(caches)},
+  Json devices = Json::array();
+  for (const DeviceRate& device : report.devices)
+    devices.push_back({{"id", device.id},
+                       {"name", device.name},
+                       {"float32_gflops_per_second", device.float_peak * kGiga},
+                       {"float64_gflops_per_second", device.double_peak * kGiga}});
+  return {{"processor", machine.processor},
+          {"processors", machine.processors},
+          {"devices", std::move(devices)},
+          {"cores", machine.cores},
+          {"threads", report.threads},
+          {"load", machine.load},
+          {"instruction_sets", machine.instruction_sets},
+          {"openblas", report.openblas},
+          {"caches", std::move(caches)},
           {"rates", std::move(rates)}};
 }
 

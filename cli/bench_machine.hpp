@@ -18,12 +18,19 @@ struct MachineRate {
   double one = 0, all = 0;
 };
 
+/// What a device can do at best, in operations per second; 0: it has no such numbers.
+struct DeviceRate {
+  std::string id, name;  // "opencl 0:0"
+  double float_peak = 0, double_peak = 0;
+};
+
 struct MachineReport {
   MachineDescription description;
   int threads = 1;  // "all"
   std::vector<MachineRate> rates{};
   double float_peak = 0, double_peak = 0;  // operations per second, one thread, widest instruction set
   std::string openblas{};                  // empty: absent
+  std::vector<DeviceRate> devices{};       // those whose kernels are measured
 };
 
 /// A few seconds; `quick`: below one.

@@ -36,29 +36,51 @@ Part tried(const std::string& name, Try attempt) {
   }
 }
 
-std::string device_name(const DeviceInfo& device) { return fmt::format("{} device {}", device.backend, device.id); }
-
-std::string limits_of(const DeviceInfo& device) {
+std::string device_text(const DeviceInfo& device) {
   constexpr double kGiga = 1.0 / double(std::int64_t{1} << 30);
-  return fmt::format("{} ({}): {} compute units, {:.1f} GiB, {:.1f} GiB in one piece, {} KiB local, groups of {}{}",
-                     device.name, device.kind, device.compute_units, double(device.memory_bytes) * kGiga,
-                     double(device.max_allocation_bytes) * kGiga, device.local_bytes >> 10, device.max_group,
-                     device.float64 ? "" : ", no float64");
+  TextTable facts("ll");
+  facts.row({"driver", one_line(fmt::format("{}, version {}", device.platform, device.driver))});
+  facts.row({"kind", fmt::format("{}, {} compute units{}", device.kind, device.compute_units,
+                                 device.clock_mhz > 0 ? fmt::format(", {} MHz", device.clock_mhz) : "")});
+  facts.row({"memory", fmt::format("{:.1f} GiB, at most {:.1f} GiB in one piece; {} KiB local to a work-group",
+                                   double(device.memory_bytes) * kGiga, double(device.max_allocation_bytes) * kGiga,
+                                   device.local_bytes >> 10)});
+  facts.row({"work-groups", fmt::format("of at most {} work-items", device.max_group)});
+  facts.row({"float64", device.float64 ? "yes" : "no: training needs it for the scores"});
+  facts.row({"vectors", fmt::format("{} samples in a work-item in float32, {} in float64", device.lanes_float32,
+                                    device.lanes_float64)});
+  return fmt::format("  {} device {}: {}\n{}", device.backend, device.id, one_line(device.name), facts.str(4));
 }
 
-std::vector<Part> parts() {
+Json device_json(const DeviceInfo& device) {
+  return {{"backend", device.backend},
+          {"id", device.id},
+          {"name", device.name},
+          {"vendor", device.vendor},
+          {"platform", device.platform},
+          {"driver", device.driver},
+          {"kind", device.kind},
+          {"compute_units", device.compute_units},
+          {"clock_mhz", device.clock_mhz},
+          {"memory_bytes", device.memory_bytes},
+          {"max_allocation_bytes", device.max_allocation_bytes},
+          {"local_bytes", device.local_bytes},
+          {"max_group", device.max_group},
+          {"float64", device.float64},
+          {"lanes_float32", device.lanes_float32},
+          {"lanes_float64", device.lanes_float64}};
+}
+
+std::vector<Part> parts(const CudaPresence& cuda) {
   std::vector<Part> all;
   for (std::size_t i = 0; i < backend_names().size(); ++i)
     all.push_back(tried("backend " + backend_names()[i], [&] {
       const auto backend = static_cast<Backend>(i);
       static_cast<void>(make_table<float>(backend));
+      if (backend >= Backend::cuda && !cuda.missing.empty()) throw Error(ExitCode::usage, "needs CUDA: see below");
       if (on_device(backend)) static_cast<void>(open_device(backend));
       return std::string(keeps_the_promise(backend) ? "same bits" : "equal within rounding");
     }));
-  std::vector<DeviceInfo> devices = list_opencl_devices();
-  const CudaPresence cuda = find_cuda();
-  devices.insert(devices.end(), cuda.devices.begin(), cuda.devices.end());
-  for (const DeviceInfo& device : devices) all.push_back({device_name(device), true, limits_of(device)});
   if (!cuda.missing.empty()) all.push_back({"CUDA", false, cuda.missing});
   for (const char* mpi : {"openmpi", "mpich"}) all.push_back(tried(mpi, [&] { return find_mpirun(mpi).program; }));
   const std::string openblas = openblas_description();
@@ -70,14 +92,17 @@ std::vector<Part> parts() {
 }
 
 std::string text_of(const MachineDescription& machine, const std::vector<Part>& parts,
-                    const std::vector<Finding>& findings) {
+                    const std::vector<DeviceInfo>& devices, const std::vector<Finding>& findings) {
   TextTable facts("ll");
   facts.row({"processor", one_line(machine.processor)});
   facts.row({"cores", fmt::format("{} ({} processors)", machine.cores, machine.processors)});
   facts.row({"SIMD", fmt::format("{}", fmt::join(machine.instruction_sets, ", "))});
   TextTable has("lll");
   for (const Part& part : parts) has.row({part.there ? "there" : "-", part.name, one_line(part.detail)});
-  std::string text = fmt::format("{}\nWhat there is\n{}\nWhat would spoil a measurement\n", facts.str(), has.str(2));
+  std::string text = fmt::format("{}\nWhat there is\n{}\nDevices\n", facts.str(), has.str(2));
+  for (const DeviceInfo& device : devices) text += device_text(device);
+  if (devices.empty()) text += "  none: the driver of a GPU brings one; so does pocl-opencl-icd, on the processor\n";
+  text += "\nWhat would spoil a measurement\n";
   int warnings = 0;
   for (const Finding& finding : findings) {
     text += fmt::format("  {:8} {:17} {}\n", to_string(finding.grade), finding.check, one_line(finding.seen));
@@ -95,8 +120,11 @@ std::string text_of(const MachineDescription& machine, const std::vector<Part>& 
 void run_doctor(Console& console) {
   const ResultOrigin origin = measured_here();
   const std::vector<Finding> findings = examine(look_at_machine());
-  const std::vector<Part> all = parts();
-  if (!console.json()) return console.print(text_of(origin.machine, all, findings));
+  const CudaPresence cuda = find_cuda();
+  const std::vector<Part> all = parts(cuda);
+  std::vector<DeviceInfo> devices = list_opencl_devices();
+  devices.insert(devices.end(), cuda.devices.begin(), cuda.devices.end());
+  if (!console.json()) return console.print(text_of(origin.machine, all, devices, findings));
   Json json = {{"processor", origin.machine.processor},
                {"cores", origin.machine.cores},
                {"processors", origin.machine.processors},
@@ -105,6 +133,8 @@ void run_doctor(Console& console) {
                {"commit", build_commit()}};
   for (const Part& part : all)
     json["parts"].push_back({{"name", part.name}, {"there", part.there}, {"detail", part.detail}});
+  json["devices"] = Json::array();
+  for (const DeviceInfo& device : devices) json["devices"].push_back(device_json(device));
   for (const Finding& f : findings)
     json["findings"].push_back(
         {{"check", f.check}, {"grade", to_string(f.grade)}, {"seen", f.seen}, {"spoils", f.spoils}, {"cure", f.cure}});

@@ -14,6 +14,7 @@
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/lab/trace.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/train/device_engine.hpp"
 
 namespace lockstep::cli {
 
@@ -67,6 +68,14 @@ Json threads_json(const Profile& profile) {
                        {"seconds", std::move(sections)}});
   }
   return threads;
+}
+
+/// " at 3.1 GB/s", by the device's clock; empty where it took no time.
+std::string rate_of(const Profile& profile, std::string_view copy, std::int64_t bytes) {
+  for (const DeviceKernel& kernel : profile.device_kernels)
+    if (kernel.name == copy && kernel.seconds > 0)
+      return fmt::format(" at {:.2f} GB/s", double(bytes) / kernel.seconds * 1e-9);
+  return "";
 }
 
 /// Of the second step: from there on memory is allocated and caches are warm. Of the first where it is long anyway.
@@ -189,8 +198,9 @@ std::string RunProfile::notes() const {
   if (!spans_.device_kernels.empty())
     out += fmt::format(
         "device    every span waits for the device, so that layers have times of their own: slower than without "
-        "--profile\ncopies    {}B to the device, {}B back: samples down, scores up, the weights once per epoch\n",
-        with_prefix(double(spans_.bytes_to_device)), with_prefix(double(spans_.bytes_to_host)));
+        "--profile\ncopies    {}B to the device{}, {}B back{}: samples down, scores up, the weights once per epoch\n",
+        with_prefix(double(spans_.bytes_to_device)), rate_of(spans_, kCopyToDevice, spans_.bytes_to_device),
+        with_prefix(double(spans_.bytes_to_host)), rate_of(spans_, kCopyToHost, spans_.bytes_to_host));
   if (spans_.dropped() > 0)
     out += fmt::format("trace     holds the last {} spans, {} earlier ones were dropped; the table counts all\n",
                        with_commas(spans_.spans() - spans_.dropped()), with_commas(spans_.dropped()));

@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
+#include <utility>
 
 namespace lockstep {
 
 namespace {
-
-/// Seconds per call of `calls` calls.
-double time_calls(const std::function<void()>& body, std::int64_t calls) {
-  const auto start = std::chrono::steady_clock::now();
-  for (std::int64_t i = 0; i < calls; ++i) body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / double(calls);
-}
 
 /// How one body is sampled.
 struct Plan {
@@ -33,24 +26,31 @@ Plan plan_for(double call_seconds, const MeasureOptions& options) {
 
 }  // namespace
 
-std::vector<std::vector<double>> measure_in_turns(std::span<const std::function<void()>> bodies,
-                                                  const MeasureOptions& options) {
+TimedBody timed(std::function<void()> body) {
+  return [body = std::move(body)](std::int64_t calls) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < calls; ++i) body();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / double(calls);
+  };
+}
+
+std::vector<std::vector<double>> measure_in_turns(std::span<const TimedBody> bodies, const MeasureOptions& options) {
   std::vector<std::vector<double>> samples(bodies.size());
   std::vector<Plan> plans(bodies.size());
   for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const double first = time_calls(bodies[b], 1);
+    const double first = bodies[b](1);
     if (first > options.seconds) {
       samples[b].push_back(first);
     } else {
       // The first call also paid for cold caches: ask again before deciding how many calls make a sample.
-      plans[b] = plan_for(std::min(first, time_calls(bodies[b], 1)), options);
+      plans[b] = plan_for(std::min(first, bodies[b](1)), options);
     }
   }
   const auto left = [](const Plan& plan) { return plan.samples > 0; };
   while (std::any_of(plans.begin(), plans.end(), left))
     for (std::size_t b = 0; b < bodies.size(); ++b) {
       if (plans[b].samples == 0) continue;
-      samples[b].push_back(time_calls(bodies[b], plans[b].calls));
+      samples[b].push_back(bodies[b](plans[b].calls));
       --plans[b].samples;
     }
   return samples;

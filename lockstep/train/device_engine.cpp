@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -185,20 +186,11 @@ void DeviceEngine<T>::end_epoch(const FitOptions& fit_options, double seconds, d
   download_weights();
   report.penalty = penalty_of_device();
   report.weight_hash = weight_hash(network_.values());
-  report.times = times_;
-  times_ = {};
+  report.times = std::exchange(times_, {});
   report.times.total = seconds;
   report.times.validation = validation_seconds;
-  report.times.sent_bytes += double(tree_->bytes_sent() - tree_bytes_);
-  tree_bytes_ = tree_->bytes_sent();
-  report.rank_times.clear();
-  if (!alone()) {
-    report.rank_times.resize(static_cast<std::size_t>(ranks_.size()), report.times);
-    gather_shares(ranks_, report.rank_times.data(), ranks_.size(), "times");
-  }
-  if (profile_ != nullptr && report.validation) profile_->validation_samples += report.validation->samples;
-  if (fit_options.on_epoch) fit_options.on_epoch(report);
-  progress_.reports.push_back(report);
+  report.times.sent_bytes += double(tree_->bytes_sent() - std::exchange(tree_bytes_, tree_->bytes_sent()));
+  progress_.hand_out_report(ranks_, fit_options);
 }
 
 template <class T>
@@ -253,6 +245,9 @@ void DeviceEngine<T>::end_profile(bool complete) {
   if (!complete) return;
   for (const auto& [name, time] : device_.kernel_times())
     profile->device_kernels.push_back({name, time.launches, time.seconds});
+  const CopyTimes copies = device_.copy_times();
+  profile->device_kernels.push_back({kCopyToDevice, copies.to_device.launches, copies.to_device.seconds});
+  profile->device_kernels.push_back({kCopyToHost, copies.to_host.launches, copies.to_host.seconds});
   profile->bytes_to_device = device_.traffic().bytes_to_device - traffic_.bytes_to_device;
   profile->bytes_to_host = device_.traffic().bytes_to_host - traffic_.bytes_to_host;
   device_.set_timing(false);

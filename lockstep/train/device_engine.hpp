@@ -20,6 +20,9 @@
 
 namespace lockstep {
 
+/// Copies stand among the kernels of a profile, by these names.
+inline constexpr const char *kCopyToDevice = "copy to the device", *kCopyToHost = "copy to the host";
+
 /// The device of this rank: those of a host take turns. Error(usage) where options ask for what devices do not do.
 std::shared_ptr<Device> device_of_rank(const TrainOptions& options, const Ranks& ranks);
 

@@ -34,6 +34,7 @@ std::int64_t DeviceFeed<T>::bytes_of(const Dataset& data, std::int64_t samples) 
 template <class T>
 void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids) {
   Block& block = blocks_[next_];
+  device_.flush();                                    // it computes what was launched while the host gathers
   if (block.ticket != 0) device_.wait(block.ticket);  // the host's bytes are free again
   const auto samples = static_cast<std::int64_t>(ids.size()), stride = padded(samples);
   const bool labels = data.classes() > 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -292,16 +293,8 @@ void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double 
   }
   report.times.total = seconds;
   report.times.validation = validation_seconds;
-  report.times.sent_bytes += double(tree_->bytes_sent() - tree_bytes_);
-  tree_bytes_ = tree_->bytes_sent();
-  report.rank_times.clear();
-  if (ranks_.size() > 1) {
-    report.rank_times.resize(static_cast<std::size_t>(ranks_.size()), report.times);
-    gather_shares(ranks_, report.rank_times.data(), ranks_.size(), "times");
-  }
-  if (profile_ != nullptr && report.validation) profile_->validation_samples += report.validation->samples;
-  if (fit_options.on_epoch) fit_options.on_epoch(report);
-  progress_.reports.push_back(report);
+  report.times.sent_bytes += double(tree_->bytes_sent() - std::exchange(tree_bytes_, tree_->bytes_sent()));
+  progress_.hand_out_report(ranks_, fit_options);
 }
 
 template <class T>

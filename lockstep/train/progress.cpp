@@ -62,6 +62,18 @@ void Progress::end_epoch() {
   report.steps = steps;
 }
 
+void Progress::hand_out_report(Ranks& ranks, const FitOptions& fit_options) {
+  report.rank_times.clear();
+  if (ranks.size() > 1) {
+    report.rank_times.resize(static_cast<std::size_t>(ranks.size()), report.times);
+    gather_shares(ranks, report.rank_times.data(), ranks.size(), "times");
+  }
+  if (fit_options.profile != nullptr && report.validation)
+    fit_options.profile->validation_samples += report.validation->samples;
+  if (fit_options.on_epoch) fit_options.on_epoch(report);
+  reports.push_back(report);
+}
+
 TrainingState Progress::counts() const {
   TrainingState state{.epoch = epoch, .batch = batch, .steps = steps + batch};
   if (batch > 0) {

@@ -42,6 +42,8 @@ struct Progress {
   void account(const StepOutcome& outcome, bool classes, const FitOptions& fit_options, std::int64_t total_epochs);
   /// The counts of an epoch whose last batch was accounted for; the rest of the report is the caller's.
   void end_epoch();
+  /// Adds to the complete report what the other ranks took, and gives it to the user. Collective.
+  void hand_out_report(Ranks& ranks, const FitOptions& fit_options);
 
   /// The part of a state that is not a vector; Error(checkpoint) where it makes no sense.
   TrainingState counts() const;

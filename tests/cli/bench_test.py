@@ -33,6 +33,8 @@ class Bench(ProgramTest):
             self.assertAlmostEqual(k["gflops_per_second"], k["flops"] / s["median"] * 1e-9)
             if k["backend"] == "naive":
                 self.assertAlmostEqual(k["times_naive"], 1)
+            if k["backend"] != "library":
+                self.assertEqual(k["bits"], "same", k)
 
     def test_a_part_of_a_name(self):
         result = self.succeed("bench", "max_pool", "--quick", "--threads", "1", "--backend", "naive")

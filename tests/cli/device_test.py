@@ -94,6 +94,31 @@ class DeviceTest(LibraryTest):
         self.assertIn("kernel on the device", result.out + result.err)
         profile = json.loads((self.folder / "run" / "profile.json").read_text())
         self.assertTrue(all(kernel["launches"] > 0 for kernel in profile["device_kernels"]))
+        for copy in ("copy to the device", "copy to the host"):
+            (times,) = [kernel for kernel in profile["device_kernels"] if kernel["kernel"] == copy]
+            self.assertGreater(times["seconds"], 0, times)
+        self.assertIn("GB/s, ", result.out + result.err)
+
+    def test_bench_by_the_clock_of_the_device(self):
+        done = json.loads(self.succeed("bench", "digits", "--quick", "--json", "--threads", "1", "--backend", "opencl",
+                                       "--backend", "opencl-naive", "--backend", "naive").out)
+        (device,) = done["machine"]["devices"]
+        self.assertGreater(device["float64_gflops_per_second"], 0)
+        kernels = done["kernels"]
+        self.assertEqual({each["backend"] for each in kernels}, {"opencl", "opencl-naive", "naive"})
+        for each in kernels:
+            self.assertEqual(each["bits"], "same")
+            self.assertGreater(each["gflops_per_second"], 0)
+            self.assertGreater(each["share_of_peak"], 0)
+        shapes = [(each["kernel"], each["shape"]) for each in kernels]
+        self.assertTrue(all(shapes.count(shape) == 3 for shape in shapes), shapes)
+
+    def test_doctor_says_the_limits(self):
+        (device, *_) = json.loads(self.succeed("doctor", "--json").out)["devices"]
+        for limit in ("memory_bytes", "max_allocation_bytes", "local_bytes", "max_group", "compute_units"):
+            self.assertGreater(device[limit], 0, device)
+        self.assertTrue(device["driver"] and device["float64"], device)
+        self.assertIn(f"device {device['id']}: {device['name']}", self.succeed("doctor").out)
 
     def test_two_ranks_have_the_same_files(self):
         if shutil.which("mpirun.openmpi") is None:

@@ -20,8 +20,8 @@ std::function<void()> busy(std::string& log, char name, std::chrono::microsecond
 
 TEST(Measure, TakesTurns) {
   std::string log;
-  const std::function<void()> bodies[] = {busy(log, 'a', std::chrono::microseconds(200)),
-                                          busy(log, 'b', std::chrono::microseconds(200))};
+  const TimedBody bodies[] = {timed(busy(log, 'a', std::chrono::microseconds(200))),
+                              timed(busy(log, 'b', std::chrono::microseconds(200)))};
   const auto samples = measure_in_turns(bodies, {.seconds = 100, .sample_seconds = 1e-9, .least = 4, .most = 4});
   // Two calls each to warm up, then one after the other.
   EXPECT_EQ(log, "aabbabababab");
@@ -34,7 +34,7 @@ TEST(Measure, TakesTurns) {
 
 TEST(Measure, ALongBodyRunsOnce) {
   std::string log;
-  const std::function<void()> bodies[] = {busy(log, 'a', std::chrono::microseconds(2000)), [&log] { log += 'b'; }};
+  const TimedBody bodies[] = {timed(busy(log, 'a', std::chrono::microseconds(2000))), timed([&log] { log += 'b'; })};
   const auto samples = measure_in_turns(bodies, {.seconds = 1e-3, .sample_seconds = 1e-9, .least = 3, .most = 5});
   EXPECT_EQ(samples[0].size(), 1U);
   EXPECT_EQ(std::count(log.begin(), log.end(), 'a'), 1);
@@ -43,11 +43,17 @@ TEST(Measure, ALongBodyRunsOnce) {
 
 TEST(Measure, ShortBodiesAreCalledOften) {
   std::int64_t calls = 0;
-  const std::function<void()> bodies[] = {[&calls] { ++calls; }};
+  const TimedBody bodies[] = {timed([&calls] { ++calls; })};
   const auto samples = measure_in_turns(bodies, {.seconds = 0.01, .sample_seconds = 1e-3, .least = 2, .most = 3});
   EXPECT_GE(samples[0].size(), 1U);
   EXPECT_GT(calls, 100);
   for (const double seconds : samples[0]) EXPECT_LT(seconds, 1e-3);
+}
+
+TEST(Measure, AnotherClock) {
+  const TimedBody bodies[] = {[](std::int64_t calls) { return calls > 0 ? 0.25 : 0; }};
+  const auto samples = measure_in_turns(bodies, {.seconds = 1, .sample_seconds = 1e-3, .least = 2, .most = 8});
+  EXPECT_EQ(samples[0], std::vector<double>(4, 0.25));
 }
 
 TEST(Measure, NothingToDo) { EXPECT_TRUE(measure_in_turns({}).empty()); }

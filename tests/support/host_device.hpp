@@ -66,9 +66,11 @@ class HostDevice final : public Device {
   }
 
   void launch(const Launch&) override { throw Error(ExitCode::bug, "the host device has no kernels of its own"); }
+  void flush() override { ++flushes; }
   void synchronize() override { ++synchronizations; }
   void set_timing(bool) override {}
   std::map<std::string, KernelTime> kernel_times() override { return {{"host_kernel", {2, 0.5}}}; }
+  CopyTimes copy_times() override { return {{3, 0.25}, {1, 0.125}}; }
 
   /// Whether these bytes are the device's.
   bool owns(const void* address, std::int64_t bytes) const {
@@ -77,7 +79,7 @@ class HostDevice final : public Device {
     return block != blocks_.begin() && at + bytes <= (--block)->first + block->second;
   }
 
-  std::int64_t allocations = 0, held_bytes = 0, synchronizations = 0;
+  std::int64_t allocations = 0, held_bytes = 0, flushes = 0, synchronizations = 0;
 
  private:
   struct Copy {

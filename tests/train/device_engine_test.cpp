@@ -161,9 +161,10 @@ TEST_P(DeviceTraining, StepsCopyNothingButSamplesAndScores) {
   const DataSplits data = promise_data(run_, 16 * 6);
   DeviceRun own(run_);
   std::vector<DeviceTraffic> seen;
-  std::vector<std::int64_t> allocations, synchronizations;
+  std::vector<std::int64_t> allocations, synchronizations, flushes;
   const auto note = [&](const StepReport&) {
     seen.push_back(own.device->traffic());
+    flushes.push_back(own.device->flushes);
     allocations.push_back(own.device->allocations);
     synchronizations.push_back(own.device->synchronizations);
   };
@@ -176,6 +177,8 @@ TEST_P(DeviceTraining, StepsCopyNothingButSamplesAndScores) {
     EXPECT_EQ(seen[step].copies_to_host - seen[step - 1].copies_to_host, 1);
     EXPECT_EQ(allocations[step], allocations[step - 1]);
     EXPECT_EQ(synchronizations[step], synchronizations[step - 1]);
+    // Once, before the host gathers the next batch; after the last step there is none.
+    EXPECT_EQ(flushes[step], flushes[step - 1] + (step + 1 < seen.size() ? 1 : 0));
   }
 }
 
@@ -244,8 +247,12 @@ TEST(DeviceEngine, ProfilesLayersAndKernels) {
   EXPECT_EQ(profile.sum(static_cast<std::size_t>(backward_section(0))).calls, 2);
   EXPECT_GE(profile.bytes_to_device, 50 * (64 * 4 + 4 + 8));
   EXPECT_GE(profile.bytes_to_host, 2 * 16 * 16);
-  ASSERT_EQ(profile.device_kernels.size(), 1U);
+  ASSERT_EQ(profile.device_kernels.size(), 3U);
   EXPECT_EQ(profile.device_kernels[0].name, "host_kernel");
+  EXPECT_EQ(profile.device_kernels[1].name, kCopyToDevice);
+  EXPECT_EQ(profile.device_kernels[1].seconds, 0.25);  // as the device says
+  EXPECT_EQ(profile.device_kernels[2].name, kCopyToHost);
+  EXPECT_EQ(profile.device_kernels[2].seconds, 0.125);
 }
 
 TEST(DeviceEngine, RefusesNetworksInParts) {

@@ -125,17 +125,14 @@ class CudaDevice final : public Device {
 
   void set_timing(bool on) override { check(plugin_.time_kernels(handle_, on ? 1 : 0), "time kernels"); }
   std::map<std::string, KernelTime> kernel_times() override {
-    std::vector<CudaKernelTime> times(512);
-    int count = 0;
-    check(plugin_.kernel_times(handle_, times.data(), static_cast<int>(times.size()), &count), "times of kernels");
-    std::map<std::string, KernelTime> result;
-    for (int i = 0; i < count; ++i) {
-      const CudaKernelTime& time = times[static_cast<std::size_t>(i)];
-      KernelTime& sum = result[time.kernel];
-      sum.launches += static_cast<std::int64_t>(time.launches);
-      sum.seconds += static_cast<double>(time.nanoseconds) * 1e-9;
-    }
-    return result;
+    std::map<std::string, KernelTime> times = all_times();
+    times.erase(kCudaCopyToDevice);
+    times.erase(kCudaCopyToHost);
+    return times;
+  }
+  CopyTimes copy_times() override {
+    std::map<std::string, KernelTime> times = all_times();
+    return {times[kCudaCopyToDevice], times[kCudaCopyToHost]};
   }
 
   void open_libraries() { check_library(plugin_.open_dnn(handle_), "cuDNN"); }
@@ -150,6 +147,19 @@ class CudaDevice final : public Device {
   bool normalise(const CudaNormalisation& n) { return supported(plugin_.normalise(handle_, &n)); }
 
  private:
+  std::map<std::string, KernelTime> all_times() {
+    std::vector<CudaKernelTime> times(512);
+    int count = 0;
+    check(plugin_.kernel_times(handle_, times.data(), static_cast<int>(times.size()), &count), "times of kernels");
+    std::map<std::string, KernelTime> result;
+    for (int i = 0; i < count; ++i) {
+      const CudaKernelTime& time = times[static_cast<std::size_t>(i)];
+      KernelTime& sum = result[time.kernel];
+      sum.launches += static_cast<std::int64_t>(time.launches);
+      sum.seconds += static_cast<double>(time.nanoseconds) * 1e-9;
+    }
+    return result;
+  }
   void count_to_device(std::int64_t bytes) {
     ++traffic_.copies_to_device;
     traffic_.bytes_to_device += bytes;

@@ -174,10 +174,68 @@ CudaStatus release(Handle* handle, std::uint64_t address) {
   return CudaStatus::ok;
 }
 
+CudaStatus take_event(Handle* handle, cudaEvent_t* event) {
+  if (handle->spare_events.empty()) {
+    LOCKSTEP_CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDefault), "cudaEventCreate");
+    return CudaStatus::ok;
+  }
+  *event = handle->spare_events.back();
+  handle->spare_events.pop_back();
+  return CudaStatus::ok;
+}
+
+/// Adds up the times of `count` launches and gives their events back. Waits for each: copies have a stream of their
+/// own.
+CudaStatus read_times(Handle* handle, std::size_t count) {
+  for (; count > 0; --count) {
+    const TimedLaunch launch = handle->timed.front();
+    LOCKSTEP_CUDA_TRY(cudaEventSynchronize(launch.end), "cudaEventSynchronize");
+    handle->timed.pop_front();
+    handle->spare_events.push_back(launch.begin);
+    handle->spare_events.push_back(launch.end);
+    float milliseconds = 0;
+    LOCKSTEP_CUDA_TRY(cudaEventElapsedTime(&milliseconds, launch.begin, launch.end), "cudaEventElapsedTime");
+    CudaKernelTime& time = handle->times[launch.kernel];
+    time.kernel = launch.kernel->name;
+    ++time.launches;
+    time.nanoseconds += static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
+  }
+  return CudaStatus::ok;
+}
+
+/// Calls `start`, which puts work of this name into the stream; between two events where times are taken.
+template <class Start>
+CudaStatus start_timed(Handle* handle, const KernelEntry* kernel, cudaStream_t stream, const Start& start) {
+  const Range range(kernel->name);
+  if (!handle->timing) return start();
+  constexpr std::size_t kPending = 4096;  // so that a long run does not hold events without end
+  if (handle->timed.size() >= kPending)
+    if (const CudaStatus status = read_times(handle, kPending / 2); status != CudaStatus::ok) return status;
+  TimedLaunch timed{kernel, nullptr, nullptr};
+  if (const CudaStatus status = take_event(handle, &timed.begin); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = take_event(handle, &timed.end); status != CudaStatus::ok) return status;
+  LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.begin, stream), "cudaEventRecord");
+  if (const CudaStatus status = start(); status != CudaStatus::ok) {
+    handle->spare_events.push_back(timed.begin);
+    handle->spare_events.push_back(timed.end);
+    return status;
+  }
+  LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.end, stream), "cudaEventRecord");
+  handle->timed.push_back(timed);
+  return CudaStatus::ok;
+}
+
+CudaStatus copy_over_bus(Handle* handle, void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind,
+                         cudaStream_t stream) {
+  static constexpr KernelEntry kNames[] = {{kCudaCopyToDevice, nullptr, nullptr}, {kCudaCopyToHost, nullptr, nullptr}};
+  return start_timed(handle, &kNames[kind == cudaMemcpyHostToDevice ? 0 : 1], stream,
+                     [&] { return check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync"); });
+}
+
 CudaStatus to_device(Handle* handle, std::uint64_t to, const void* from, std::uint64_t bytes) {
   if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
-  LOCKSTEP_CUDA_TRY(cudaMemcpyAsync(pointer(to), from, bytes, cudaMemcpyHostToDevice, handle->kernels),
-                    "cudaMemcpyAsync");
+  const CudaStatus status = copy_over_bus(handle, pointer(to), from, bytes, cudaMemcpyHostToDevice, handle->kernels);
+  if (status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaStreamSynchronize(handle->kernels), "cudaStreamSynchronize");
   return CudaStatus::ok;
 }
@@ -202,8 +260,9 @@ CudaStatus begin_to_device(Handle* handle, std::uint64_t to, const void* from, s
   std::memcpy(staging.memory, from, bytes);
   staging.ticket = handle->tickets;
   *ticket = handle->tickets;
-  LOCKSTEP_CUDA_TRY(cudaMemcpyAsync(pointer(to), staging.memory, bytes, cudaMemcpyHostToDevice, handle->copies),
-                    "cudaMemcpyAsync");
+  const CudaStatus status =
+      copy_over_bus(handle, pointer(to), staging.memory, bytes, cudaMemcpyHostToDevice, handle->copies);
+  if (status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaEventRecord(staging.copied, handle->copies), "cudaEventRecord");
   return CudaStatus::ok;
 }
@@ -230,8 +289,8 @@ CudaStatus wait(Handle* handle, std::uint64_t ticket) {
 
 CudaStatus to_host(Handle* handle, void* to, std::uint64_t from, std::uint64_t bytes) {
   if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
-  LOCKSTEP_CUDA_TRY(cudaMemcpyAsync(to, pointer(from), bytes, cudaMemcpyDeviceToHost, handle->kernels),
-                    "cudaMemcpyAsync");
+  const CudaStatus status = copy_over_bus(handle, to, pointer(from), bytes, cudaMemcpyDeviceToHost, handle->kernels);
+  if (status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaStreamSynchronize(handle->kernels), "cudaStreamSynchronize");
   return CudaStatus::ok;
 }
@@ -249,63 +308,12 @@ CudaStatus fill(Handle* handle, std::uint64_t to, int byte, std::uint64_t bytes)
   return CudaStatus::ok;
 }
 
-CudaStatus take_event(Handle* handle, cudaEvent_t* event) {
-  if (handle->spare_events.empty()) {
-    LOCKSTEP_CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDefault), "cudaEventCreate");
-    return CudaStatus::ok;
-  }
-  *event = handle->spare_events.back();
-  handle->spare_events.pop_back();
-  return CudaStatus::ok;
-}
-
-/// Adds up the times of launches and gives their events back. Waits for the last of `count` of them.
-CudaStatus read_times(Handle* handle, std::size_t count) {
-  if (count == 0) return CudaStatus::ok;
-  LOCKSTEP_CUDA_TRY(cudaEventSynchronize(handle->timed[count - 1].end), "cudaEventSynchronize");
-  for (; count > 0; --count) {
-    const TimedLaunch launch = handle->timed.front();
-    handle->timed.pop_front();
-    handle->spare_events.push_back(launch.begin);
-    handle->spare_events.push_back(launch.end);
-    float milliseconds = 0;
-    LOCKSTEP_CUDA_TRY(cudaEventElapsedTime(&milliseconds, launch.begin, launch.end), "cudaEventElapsedTime");
-    CudaKernelTime& time = handle->times[launch.kernel];
-    time.kernel = launch.kernel->name;
-    ++time.launches;
-    time.nanoseconds += static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
-  }
-  return CudaStatus::ok;
-}
-
-/// Calls `start`, which puts work of this name into the stream of kernels; between two events where times are taken.
-template <class Start>
-CudaStatus start_timed(Handle* handle, const KernelEntry* kernel, const Start& start) {
-  const Range range(kernel->name);
-  if (!handle->timing) return start();
-  constexpr std::size_t kPending = 4096;  // so that a long run does not hold events without end
-  if (handle->timed.size() >= kPending)
-    if (const CudaStatus status = read_times(handle, kPending / 2); status != CudaStatus::ok) return status;
-  TimedLaunch timed{kernel, nullptr, nullptr};
-  if (const CudaStatus status = take_event(handle, &timed.begin); status != CudaStatus::ok) return status;
-  if (const CudaStatus status = take_event(handle, &timed.end); status != CudaStatus::ok) return status;
-  LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.begin, handle->kernels), "cudaEventRecord");
-  if (const CudaStatus status = start(); status != CudaStatus::ok) {
-    handle->spare_events.push_back(timed.begin);
-    handle->spare_events.push_back(timed.end);
-    return status;
-  }
-  LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.end, handle->kernels), "cudaEventRecord");
-  handle->timed.push_back(timed);
-  return CudaStatus::ok;
-}
-
 CudaStatus launch_kernel(Handle* handle, const CudaLaunch* l) {
   if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
   const KernelEntry* const kernel = l->float64 ? find_double_kernel(l->kernel) : find_float_kernel(l->kernel);
   if (kernel == nullptr) return fail(CudaStatus::no_kernel, l->kernel, "the plugin has no such kernel");
   if (!kernel->takes(*l)) return fail(CudaStatus::wrong_arguments, l->kernel, "other arguments than the kernel's");
-  return start_timed(handle, kernel, [&]() -> CudaStatus {
+  return start_timed(handle, kernel, handle->kernels, [&]() -> CudaStatus {
     LOCKSTEP_CUDA_TRY(kernel->start(kernel->name, *l, handle->kernels), l->kernel);
     return CudaStatus::ok;
   });
@@ -343,7 +351,7 @@ CudaStatus open_library(Handle* handle) {
 CudaStatus gemm(Handle* handle, const CudaGemm* product) {
   if (const CudaStatus status = open_library(handle); status != CudaStatus::ok) return status;
   static constexpr KernelEntry kGemm{"cublas_gemm", nullptr, nullptr};
-  return start_timed(handle, &kGemm, [&] {
+  return start_timed(handle, &kGemm, handle->kernels, [&] {
     const int error = handle->library.multiply(*product);
     return error == 0 ? CudaStatus::ok
                       : fail(CudaStatus::failed, "cuBLAS gemm", ("status " + std::to_string(error)).c_str());
@@ -368,7 +376,7 @@ CudaStatus check_dnn(const Handle* handle, int status, const char* what) {
 template <class Call>
 CudaStatus start_dnn(Handle* handle, const KernelEntry* kernel, const Call& call) {
   if (const CudaStatus status = open_dnn(handle); status != CudaStatus::ok) return status;
-  return start_timed(handle, kernel, [&] { return check_dnn(handle, call(), kernel->name); });
+  return start_timed(handle, kernel, handle->kernels, [&] { return check_dnn(handle, call(), kernel->name); });
 }
 
 CudaStatus convolution_scratch(Handle* handle, const CudaConvolutionShape* shape, std::uint64_t* bytes) {

@@ -106,6 +106,10 @@ struct CudaNormalisation {
   std::uint64_t dgamma, dbeta;
 };
 
+/// The names of copies among the times of kernels.
+inline constexpr const char* kCudaCopyToDevice = "copy to the device";
+inline constexpr const char* kCudaCopyToHost = "copy to the host";
+
 struct CudaKernelTime {
   const char* kernel;
   std::uint64_t launches, nanoseconds;
@@ -137,7 +141,8 @@ struct CudaPlugin {
   CudaStatus (*fill)(CudaDeviceHandle* handle, std::uint64_t to, int byte, std::uint64_t bytes);
   CudaStatus (*launch)(CudaDeviceHandle* handle, const CudaLaunch* launch);
   CudaStatus (*synchronize)(CudaDeviceHandle* handle);
-  /// From now on (or no longer) every kernel is timed with two events; switching it on forgets earlier times.
+  /// From now on (or no longer) every kernel, product and copy is timed with two events; switching it on forgets
+  /// earlier times.
   CudaStatus (*time_kernels)(CudaDeviceHandle* handle, int on);
   /// Waits; the times since timing was switched on, at most `capacity` of them. Names live as long as the plugin.
   CudaStatus (*kernel_times)(CudaDeviceHandle* handle, CudaKernelTime* times, int capacity, int* count);

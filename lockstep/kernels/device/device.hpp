@@ -90,6 +90,11 @@ struct KernelTime {
   double seconds = 0;
 };
 
+/// The same of copies over the bus.
+struct CopyTimes {
+  KernelTime to_device, to_host;
+};
+
 class Device : public Memory {
  public:
   using Ticket = std::uint64_t;  // of a copy that was begun; 0: none
@@ -108,14 +113,19 @@ class Device : public Memory {
   virtual void zero(void* address, std::int64_t bytes) = 0;
 
   virtual void launch(const Launch& launch) = 0;
+  /// Makes sure that what was launched runs, and does not wait: for a host that now does something else. (CUDA starts
+  /// everything at once.)
+  virtual void flush() {}
   virtual void synchronize() = 0;
 
   const DeviceTraffic& traffic() const { return traffic_; }
 
-  /// Times of kernels are taken only while this is on.
+  /// Times of kernels and copies, by the device's clock, are taken only while this is on. Switching it on, once more
+  /// too, forgets earlier ones.
   virtual void set_timing(bool on) = 0;
-  /// Since timing was switched on; waits for what is running.
+  /// Since timing was switched on; these wait for what is running.
   virtual std::map<std::string, KernelTime> kernel_times() = 0;
+  virtual CopyTimes copy_times() = 0;
 
   /// The address of a small array's copy on the device, kept from call to call by content (the bounds of slots).
   const std::int64_t* constant(std::span<const std::int64_t> values);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/aligned.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/device/launch.hpp"
 
@@ -9,7 +10,7 @@ namespace lockstep::device {
 
 namespace {
 
-constexpr std::int64_t kThreads = 256, kTileRows = 6 /* XXT_ROWS of the text */;
+constexpr std::int64_t kThreads = 256, kTileRows = 6 /* XXT_ROWS of the text */, kChains = 8 /* PEAK_CHAINS */;
 
 void check_block(const Device& device, std::int64_t threads) {
   if (threads > device.info().max_group)
@@ -33,6 +34,33 @@ void launch_nothing(Device& device, float* anything) {
   begin(device, "nothing", {}, anything);
   device.synchronize();
 }
+
+template <class T>
+double measure_fma_peak(Device& device) {
+  const DeviceInfo& info = device.info();
+  const Shape shape = info.is_cpu ? Shape{.groups = {kTurns * info.compute_units, 1, 1}, .vectors = true}
+                                  : in_blocks(16 * kThreads * info.compute_units, kThreads);
+  const std::int64_t numbers = shape.groups[0] * shape.group_size[0] * (info.is_cpu ? info.lanes<T>() : 1);
+  AlignedBuffer<T> sums(numbers, device);
+  KernelContext context(&device);
+  constexpr double kLong = 5e-3;  // so that neither clock nor start counts
+  double best = 0;
+  for (std::int64_t rounds = 64, good = 0; good < 5 && rounds < std::int64_t{1} << 40;) {
+    device.set_timing(true);
+    start<T>(context, "fma_peak", shape, sums.data(), T(0.5), T(0.25), rounds);
+    const double seconds = device.kernel_times().at("fma_peak").seconds;
+    if (seconds < kLong) {
+      rounds *= 4;
+      continue;
+    }
+    best = std::max(best, 2.0 * double(kChains) * double(numbers) * double(rounds) / seconds);
+    ++good;
+  }
+  device.set_timing(false);
+  return best;
+}
+template double measure_fma_peak<float>(Device&);
+template double measure_fma_peak<double>(Device&);
 
 void max_by_rows(Device& device, const MaxArguments& a) {
   check_block(device, a.cols);

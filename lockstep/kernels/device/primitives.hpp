@@ -9,6 +9,11 @@ namespace lockstep::device {
 /// Starts a kernel that does nothing, and waits for it.
 void launch_nothing(Device& device, float* anything);
 
+/// Multiplications and additions per second, at most: chains of multiply-adds in registers, by the device's clock.
+/// Leaves timing switched off.
+template <class T>
+double measure_fma_peak(Device& device);
+
 struct MaxArguments {
   const std::int32_t *a = nullptr, *b = nullptr;
   std::int32_t* c = nullptr;

@@ -45,11 +45,19 @@ void check(cl_int status, const std::string& what) {
     case CL_SUCCESS:
       return;
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
-    case CL_OUT_OF_RESOURCES:
     case CL_OUT_OF_HOST_MEMORY:
     case CL_INVALID_BUFFER_SIZE:
       throw Error(ExitCode::resources,
                   fmt::format("the OpenCL device is out of memory ({}): use a smaller batch, or --backend simd", what));
+    case CL_OUT_OF_RESOURCES:  // what drivers also say of a device that hung or was reset
+    case CL_DEVICE_NOT_AVAILABLE:
+    case CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST:
+    case CL_INVALID_CONTEXT:
+    case CL_INVALID_COMMAND_QUEUE:
+      throw Error(ExitCode::resources,
+                  fmt::format("the OpenCL device was lost or is out of resources ({}, status {}): go on from the last "
+                              "checkpoint with --resume, there with a smaller batch or with --backend simd",
+                              what, status));
     default:
       throw Error(ExitCode::bug, fmt::format("OpenCL refused: {} (status {}); use --backend simd", what, status));
   }

@@ -8,16 +8,16 @@
 
 namespace lockstep::opencl {
 
+// clang-format off
 #define LOCKSTEP_OPENCL_FUNCTIONS(X)                                                                                  \
-  X(clGetPlatformIDs)                                                                                                 \
-  X(clGetPlatformInfo)                                                                                                \
-  X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue)                 \
-      X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) X(clCreateProgramWithSource)                   \
-          X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo) X(clGetProgramInfo)                 \
-              X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel)    \
-                  X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) X(clEnqueueCopyBuffer) X(clEnqueueFillBuffer)        \
-                      X(clEnqueueBarrierWithWaitList) X(clWaitForEvents) X(clReleaseEvent) X(clGetEventProfilingInfo) \
-                          X(clFinish) X(clFlush)
+  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext)                    \
+  X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject)        \
+  X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)                \
+  X(clGetProgramInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)                      \
+  X(clEnqueueNDRangeKernel) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) X(clEnqueueCopyBuffer)                     \
+  X(clEnqueueFillBuffer) X(clEnqueueBarrierWithWaitList) X(clEnqueueMarkerWithWaitList) X(clWaitForEvents)            \
+  X(clRetainEvent) X(clReleaseEvent) X(clGetEventProfilingInfo) X(clFinish) X(clFlush)
+// clang-format on
 
 struct Api {
 #define LOCKSTEP_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
@@ -28,7 +28,8 @@ struct Api {
 /// Throws Error(usage) where the machine has no OpenCL loader.
 const Api& api();
 
-/// Throws for anything but CL_SUCCESS: Error(resources) where memory is the reason, Error(bug) otherwise.
+/// Throws for anything but CL_SUCCESS: Error(resources) where memory is the reason or the device was lost, Error(bug)
+/// otherwise.
 void check(cl_int status, const std::string& what);
 
 std::string platform_text(cl_platform_id platform, cl_platform_info what);

@@ -79,10 +79,13 @@ void multiply(KernelContext& context, ConstMatrix<T> a, bool a_transposed, Const
   };
   const auto at_a = place(a.data), at_b = place(b.data), at_c = place(c.data);
   cl_command_queue queue = device->queue();
-  const int status = gemm<T>()(
-      kRowMajor, a_transposed ? kTranspose : kNoTranspose, b_transposed ? kTranspose : kNoTranspose, size_of(c.rows),
-      size_of(c.cols), size_of(terms), T(1), at_a.buffer, at_a.offset, size_of(a.stride), at_b.buffer, at_b.offset,
-      size_of(b.stride), beta, at_c.buffer, at_c.offset, size_of(c.stride), &queue, nullptr);
+  int status = 0;
+  device->time_as("CLBlast gemm", [&] {
+    status = gemm<T>()(kRowMajor, a_transposed ? kTranspose : kNoTranspose, b_transposed ? kTranspose : kNoTranspose,
+                       size_of(c.rows), size_of(c.cols), size_of(terms), T(1), at_a.buffer, at_a.offset,
+                       size_of(a.stride), at_b.buffer, at_b.offset, size_of(b.stride), beta, at_c.buffer, at_c.offset,
+                       size_of(c.stride), &queue, nullptr);
+  });
   if (status != 0)
     throw Error(ExitCode::usage,
                 fmt::format("CLBlast refused a matrix product (status {}); use --backend opencl", status));

@@ -58,6 +58,7 @@ cl_command_queue OpenClDevice::make_queue() {
 
 OpenClDevice::OpenClDevice(const Found& found)
     : found_(found),
+      abort_(found.info),
       context_(make_context()),
       queue_(make_queue()),
       copies_(make_queue()),
@@ -68,7 +69,10 @@ OpenClDevice::~OpenClDevice() {
   api().clFinish(copies_);
   forget_constants();
   for (const auto& [ticket, event] : begun_) api().clReleaseEvent(event);
-  for (const Timed& timed : timed_) api().clReleaseEvent(timed.event);
+  for (const Timed& timed : timed_) {
+    if (timed.before != nullptr) api().clReleaseEvent(timed.before);
+    api().clReleaseEvent(timed.last);
+  }
   api().clReleaseCommandQueue(queue_);
   api().clReleaseCommandQueue(copies_);
   api().clReleaseContext(context_);  // buffers, programs and kernels hold it until they go
@@ -103,11 +107,13 @@ void OpenClDevice::copy_within(std::byte* to, const std::byte* from, std::int64_
 void OpenClDevice::to_device(void* to, const void* from, std::int64_t bytes) {
   if (bytes == 0) return;
   const auto target = place(to);
+  cl_event event = nullptr;
   check(api().clEnqueueWriteBuffer(queue_, target.buffer, CL_TRUE, target.offset, size_of(bytes), from, 0, nullptr,
-                                   nullptr),
+                                   timing_ ? &event : nullptr),
         "a copy to the device");
   ++traffic_.copies_to_device;
   traffic_.bytes_to_device += bytes;
+  if (timing_) keep({&copy_times_.to_device, nullptr, event});
 }
 
 Device::Ticket OpenClDevice::begin_to_device(void* to, const void* from, std::int64_t bytes) {
@@ -117,7 +123,13 @@ Device::Ticket OpenClDevice::begin_to_device(void* to, const void* from, std::in
   check(api().clEnqueueWriteBuffer(copies_, target.buffer, CL_FALSE, target.offset, size_of(bytes), from, 0, nullptr,
                                    &event),
         "a copy to the device");
-  api().clFlush(copies_);
+  // Commands of the other queue are going to wait for this one (join), and the host goes on: only a flush promises that
+  // it begins at all.
+  check(api().clFlush(copies_), "a copy to the device");
+  if (timing_) {
+    api().clRetainEvent(event);  // for the times, besides the ticket
+    keep({&copy_times_.to_device, nullptr, event});
+  }
   ++traffic_.copies_to_device;
   traffic_.bytes_to_device += bytes;
   begun_.emplace(++last_ticket_, event);
@@ -141,11 +153,13 @@ void OpenClDevice::wait(Ticket ticket) {
 void OpenClDevice::to_host(void* to, const void* from, std::int64_t bytes) {
   if (bytes == 0) return;
   const auto source = place(from);
-  check(
-      api().clEnqueueReadBuffer(queue_, source.buffer, CL_TRUE, source.offset, size_of(bytes), to, 0, nullptr, nullptr),
-      "a copy to the host");
+  cl_event event = nullptr;
+  check(api().clEnqueueReadBuffer(queue_, source.buffer, CL_TRUE, source.offset, size_of(bytes), to, 0, nullptr,
+                                  timing_ ? &event : nullptr),
+        "a copy to the host");
   ++traffic_.copies_to_host;
   traffic_.bytes_to_host += bytes;
+  if (timing_) keep({&copy_times_.to_host, nullptr, event});
 }
 
 void OpenClDevice::zero(void* address, std::int64_t bytes) {
@@ -188,30 +202,59 @@ void OpenClDevice::launch(const Launch& launch) {
   check(api().clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, global, local, 0, nullptr, timing_ ? &event : nullptr),
         "the start of " + std::string(launch.kernel));
   ++traffic_.launches;
-  if (!timing_) return;
-  timed_.push_back({std::string(launch.kernel), event});
-  if (timed_.size() >= kEventsKept) collect_times();
+  if (timing_) keep({&times_[std::string(launch.kernel)], nullptr, event});
 }
+
+// OpenCL may leave commands in its queue until somebody waits for them. PoCL starts them at once; drivers of GPUs
+// collect them, and a device would idle while the host gathers the next batch. Calls that wait flush by themselves.
+void OpenClDevice::flush() { check(api().clFlush(queue_), "the start of what was launched"); }
 
 void OpenClDevice::synchronize() { check(api().clFinish(queue_), "the wait for the device"); }
 
 void OpenClDevice::set_timing(bool on) {
   collect_times();
-  if (on && !timing_) times_.clear();
+  if (on) {
+    times_.clear();
+    copy_times_ = {};
+  }
   timing_ = on;
+}
+
+void OpenClDevice::keep(const Timed& timed) {
+  timed_.push_back(timed);
+  if (timed_.size() >= kEventsKept) collect_times();
+}
+
+cl_event OpenClDevice::mark() {
+  cl_event event = nullptr;
+  check(api().clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &event), "a mark in the queue");
+  return event;
+}
+
+void OpenClDevice::time_as(const std::string& name, const std::function<void()>& enqueue) {
+  if (!timing_) return enqueue();
+  cl_event const before = mark();
+  enqueue();
+  keep({&times_[name], before, mark()});
 }
 
 void OpenClDevice::collect_times() {
   if (timed_.empty()) return;
   synchronize();
+  check(api().clFinish(copies_), "the wait for copies");
+  const auto read = [](cl_event event, cl_profiling_info what) {
+    cl_ulong nanoseconds = 0;
+    api().clGetEventProfilingInfo(event, what, sizeof nanoseconds, &nanoseconds, nullptr);
+    return nanoseconds;
+  };
   for (const Timed& timed : timed_) {
-    cl_ulong begin = 0, end = 0;
-    api().clGetEventProfilingInfo(timed.event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr);
-    api().clGetEventProfilingInfo(timed.event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
-    api().clReleaseEvent(timed.event);
-    KernelTime& time = times_[timed.kernel];
-    ++time.launches;
-    time.seconds += double(end - begin) * 1e-9;
+    const cl_ulong end = read(timed.last, CL_PROFILING_COMMAND_END);
+    const cl_ulong begin = timed.before == nullptr ? read(timed.last, CL_PROFILING_COMMAND_START)
+                                                   : read(timed.before, CL_PROFILING_COMMAND_END);
+    if (timed.before != nullptr) api().clReleaseEvent(timed.before);
+    api().clReleaseEvent(timed.last);
+    ++timed.sum->launches;
+    timed.sum->seconds += end > begin ? double(end - begin) * 1e-9 : 0;
   }
   timed_.clear();
 }
@@ -219,6 +262,11 @@ void OpenClDevice::collect_times() {
 std::map<std::string, KernelTime> OpenClDevice::kernel_times() {
   collect_times();
   return times_;
+}
+
+CopyTimes OpenClDevice::copy_times() {
+  collect_times();
+  return copy_times_;
 }
 
 }  // namespace opencl

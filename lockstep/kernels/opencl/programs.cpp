@@ -12,6 +12,7 @@
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
 #include "lockstep/kernels/device/text/list.hpp"
+#include "lockstep/kernels/opencl/driver_abort.hpp"
 
 namespace lockstep::opencl {
 
@@ -142,6 +143,9 @@ cl_program Programs::from_cache(const std::string& file, const std::string& opti
 }
 
 cl_program Programs::from_text(const std::string& name, const std::string& text, const std::string& options) {
+  if (const std::string missing = missing_tool(platform_text(device_.platform, CL_PLATFORM_VERSION)); !missing.empty())
+    throw Error(ExitCode::usage, fmt::format("backend opencl: {} compiles kernels with {}; or use --backend simd",
+                                             device_.info.platform, missing));
   const char* source = text.c_str();
   cl_int status = CL_SUCCESS;
   cl_program const made = api().clCreateProgramWithSource(context_, 1, &source, nullptr, &status);

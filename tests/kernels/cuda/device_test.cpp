@@ -154,6 +154,18 @@ TEST_F(CudaDeviceTest, TimesKernels) {
   EXPECT_EQ(times.begin()->first, "scale_gradient");
   EXPECT_EQ(times.begin()->second.launches, 3);
   EXPECT_GT(times.begin()->second.seconds, 0);
+  const std::vector<float> sent(100, 1);
+  std::vector<float> back(100);
+  device_->wait(device_->begin_to_device(g, sent.data(), 400));
+  device_->to_device(g + 100, sent.data(), 400);
+  device_->to_host(back.data(), g, 400);
+  const CopyTimes copies = device_->copy_times();
+  EXPECT_EQ(copies.to_device.launches, 2);
+  EXPECT_EQ(copies.to_host.launches, 1);
+  EXPECT_EQ(device_->kernel_times().size(), 1u);  // copies are no kernels
+  device_->set_timing(true);
+  EXPECT_TRUE(device_->kernel_times().empty());  // earlier times are forgotten
+  EXPECT_EQ(device_->copy_times().to_host.launches, 0);
   device_->set_timing(false);
   device_->release(reinterpret_cast<std::byte*>(g));
 }

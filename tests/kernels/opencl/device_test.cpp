@@ -106,6 +106,42 @@ TEST_F(OpenClDeviceTest, TimesOfKernelsAreTakenOnlyWhenAsked) {
   ASSERT_EQ(times.count("scale_gradient"), 1U);
   EXPECT_EQ(times.at("scale_gradient").launches, 2);
   EXPECT_GT(times.at("scale_gradient").seconds, 0);
+  device->set_timing(true);  // once more: from the beginning
+  EXPECT_EQ(device->kernel_times().size(), 0U);
+  device->time_as("three", [&] {
+    for (int i = 0; i < 3; ++i) scale();
+  });
+  EXPECT_EQ(device->kernel_times().at("three").launches, 1);
+  EXPECT_GE(device->kernel_times().at("three").seconds, device->kernel_times().at("scale_gradient").seconds);
+}
+
+TEST_F(OpenClDeviceTest, TimesOfCopiesAreTakenBothWays) {
+  const auto device = open();
+  constexpr std::int64_t kBytes = 1 << 22;
+  AlignedBuffer<std::byte> there(kBytes, *device), here(kBytes);
+  device->to_device(there.data(), here.data(), kBytes);  // not timed
+  device->set_timing(true);
+  device->to_device(there.data(), here.data(), kBytes);
+  const auto ticket = device->begin_to_device(there.data(), here.data(), kBytes);
+  device->join(ticket);
+  device->flush();
+  device->wait(ticket);
+  device->to_host(here.data(), there.data(), kBytes);
+  const CopyTimes times = device->copy_times();
+  EXPECT_EQ(times.to_device.launches, 2);
+  EXPECT_EQ(times.to_host.launches, 1);
+  EXPECT_GT(times.to_device.seconds, 0);
+  EXPECT_GT(times.to_host.seconds, 0);
+  EXPECT_TRUE(device->kernel_times().empty());
+}
+
+TEST_F(OpenClDeviceTest, OnlyDistributionsPoclNeedsALinkerOnThePath) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/no-such-folder:", 1);
+  EXPECT_NE(opencl::missing_tool("OpenCL 3.0 PoCL 3.1+debian  Linux").find("install binutils"), std::string::npos);
+  EXPECT_EQ(opencl::missing_tool("OpenCL 3.0 PoCL 6.0  Linux"), "");
+  EXPECT_EQ(opencl::missing_tool("OpenCL 3.0 CUDA 12.4"), "");
+  ::setenv("PATH", path.c_str(), 1);
 }
 
 /// How many programs a new device compiled from text to run one kernel, and that the kernel is right.

@@ -40,6 +40,7 @@
   X(pool2d, avg_pool2d_forward)             \
   X(pool2d, avg_pool2d_backward)            \
   X(primitives, nothing)                    \
+  X(primitives, fma_peak)                   \
   X(primitives, elementwise_max_each)       \
   X(primitives, elementwise_max_turns)      \
   X(primitives, xxt_elements)               \

@@ -3,6 +3,20 @@
 // What a launch costs that does nothing.
 KERNEL nothing(OUT(REAL, y)) { USE_OUT(REAL, y); (void)y; }
 
+// Multiply-adds in registers, the most that a device can do: so many chains side by side that none waits for itself. On
+// processors few enough for the registers.
+#define PEAK_CHAINS 8
+KERNEL fma_peak(OUT(REAL, y), REAL factor, REAL addend, I64 rounds) {
+  USE_OUT(REAL, y);
+  LANE chain[PEAK_CHAINS];
+  for (int c = 0; c < PEAK_CHAINS; ++c) chain[c] = SET(R(c));
+  for (I64 i = 0; i < rounds; ++i)
+    for (int c = 0; c < PEAK_CHAINS; ++c) chain[c] = fma(chain[c], SET(factor), SET(addend));
+  LANE sum = chain[0];
+  for (int c = 1; c < PEAK_CHAINS; ++c) sum = sum + chain[c];
+  STORE(sum, y + GLOBAL_ITEM(0) * LANES);
+}
+
 // One element per work-item.
 KERNEL elementwise_max_each(IN(int, a), IN(int, b), OUT(int, c), I64 count) {
   USE_IN(int, a);

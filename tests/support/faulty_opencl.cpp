@@ -1,0 +1,82 @@
+// An OpenCL driver that fails, for tests: loaded before the program (LD_PRELOAD), it stands before the machine's own
+// one and plants what LOCKSTEP_FAULT says:
+//   compile         the text of every program has a mistake
+//   memory:N        the device has no memory for its N-th buffer, nor for those after it
+//   lost:N          the device is gone when the N-th kernel starts: every call that uses it fails from there on
+//   abort:N         the driver calls abort() when the N-th kernel starts
+#include <dlfcn.h>
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+/// The machine's driver. Its symbols become global, so that the program finds there what is not below.
+void* machine() {
+  static void* const handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_GLOBAL);
+  return handle;
+}
+[[maybe_unused]] void* const loaded_first = machine();
+
+template <class Function>
+Function real(const char* name) {
+  return reinterpret_cast<Function>(dlsym(machine(), name));
+}
+
+/// Whether `fault` is planted and this is at least its N-th turn.
+bool strikes(const std::string& fault, int turn) {
+  const char* const text = std::getenv("LOCKSTEP_FAULT");
+  if (text == nullptr) return false;
+  const std::string planted(text);
+  return planted.starts_with(fault + ":") && turn >= std::atoi(planted.c_str() + fault.size() + 1);
+}
+
+std::atomic<int> buffers = 0, launches = 0;
+
+}  // namespace
+
+extern "C" {
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char** texts, const size_t* lengths,
+                                     cl_int* status) {
+  const auto function = real<decltype(&clCreateProgramWithSource)>(__func__);
+  const char* const fault = std::getenv("LOCKSTEP_FAULT");
+  if (fault == nullptr || std::string(fault) != "compile") return function(context, count, texts, lengths, status);
+  const std::string broken = std::string(texts[0]) + "\nint planted_mistake(;\n";
+  const char* text = broken.c_str();
+  return function(context, 1, &text, nullptr, status);
+}
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* status) {
+  if (strikes("memory", ++buffers)) {
+    *status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return nullptr;
+  }
+  return real<decltype(&clCreateBuffer)>(__func__)(context, flags, size, host, status);
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
+                              const size_t* global, const size_t* local, cl_uint waits, const cl_event* list,
+                              cl_event* event) {
+  ++launches;
+  if (strikes("abort", launches)) std::abort();
+  if (strikes("lost", launches)) return CL_OUT_OF_RESOURCES;
+  return real<decltype(&clEnqueueNDRangeKernel)>(__func__)(queue, kernel, dimensions, offset, global, local, waits,
+                                                           list, event);
+}
+
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                           void* to, cl_uint waits, const cl_event* list, cl_event* event) {
+  if (strikes("lost", launches)) return CL_INVALID_COMMAND_QUEUE;
+  return real<decltype(&clEnqueueReadBuffer)>(__func__)(queue, buffer, blocking, offset, size, to, waits, list, event);
+}
+
+cl_int clFinish(cl_command_queue queue) {
+  if (strikes("lost", launches)) return CL_INVALID_COMMAND_QUEUE;
+  return real<decltype(&clFinish)>(__func__)(queue);
+}
+
+}  // extern "C"
