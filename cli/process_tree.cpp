@@ -26,6 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPause{20};
+constexpr std::chrono::seconds kPolite{3};  // between SIGTERM and SIGKILL
 
 void collect(pid_t parent, std::vector<pid_t>& found) {
   std::error_code error;
@@ -89,6 +90,19 @@ std::optional<int> ended(pid_t child) {
   if (got == 0 || (got < 0 && errno == EINTR)) return std::nullopt;
   if (got < 0) return 128 + SIGKILL;  // nobody's child any more
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int end_group(pid_t child) {
+  ::kill(-child, SIGTERM);
+  const auto limit = Clock::now() + kPolite;
+  std::optional<int> code;
+  while (!(code = ended(child)) && Clock::now() < limit) std::this_thread::sleep_for(kPause);
+  ::kill(-child, SIGKILL);  // whoever of them is left
+  while (!code) {
+    std::this_thread::sleep_for(kPause);
+    code = ended(child);
+  }
+  return *code;
 }
 
 std::vector<pid_t> descendants() {

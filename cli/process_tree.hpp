@@ -29,6 +29,10 @@ pid_t start_process(const std::vector<std::string>& words,
 /// How a child ended, as a shell counts: its exit code, or 128 + the signal; nothing while it runs.
 std::optional<int> ended(pid_t child);
 
+/// Ends a process group that start_process began: politely, so that mpirun takes its ranks along, after three seconds
+/// not. How its leader ended, as `ended` says it.
+int end_group(pid_t child);
+
 /// All processes that come from this one.
 std::vector<pid_t> descendants();
 /// Those of them that run this program: ranks.

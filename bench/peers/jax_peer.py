@@ -1,7 +1,6 @@
 """jax_peer.py WORKLOAD VARIANT THREADS [quick]: JAX as a contender, as torch_peer.py. Variants: jit (one call per step),
 scan (one call per epoch, lax.scan over the steps). Its batch normalisation keeps no running statistics: the test samples
 are normalised by their own."""
-import json
 import os
 import sys
 import time
@@ -12,6 +11,7 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])  # XLA sizes 
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
 from jax import lax  # noqa: E402
 
 import workloads  # noqa: E402
@@ -140,26 +140,30 @@ def training(workload, variant):
             carry, losses = run_epoch(carry)
         return carry, losses
 
-    def run():
+    def run(trained=lambda weights: None):
         carry = (start_weights, begin(start_weights))
         start = time.perf_counter()
         carry, parts = run_all(carry)
         total = float(sum(parts))
         seconds = time.perf_counter() - start
+        trained(carry[0])
         accuracy = float((forward(workload, carry[0], test_x).argmax(1) == test_labels).mean())
         return {"seconds": seconds, "loss": total / -(-len(x) // workload.batch), "accuracy": accuracy}
+
+    def save_weights(folder):
+        def save(name, weights):
+            workloads.save_weights(folder, name, {k: np.asarray(v) for k, v in weights.items()})
+        save("initial", start_weights)
+        return run(lambda weights: save("trained", weights))
     run_all((start_weights, begin(start_weights)))  # compile
-    return {"run": run, "losses": losses}
+    return {"run": run, "losses": losses, "weights": save_weights}
 
 
 def main():
     workload = workloads.by_name(sys.argv[1], "quick" in sys.argv[4:])
     commands = image(workload) if sys.argv[1] == "image" else training(workload, sys.argv[2])
     commands["exact_losses"] = lambda count: training(workloads.exact(workload, count), "jit")["losses"](count)
-    print(json.dumps({"ready": f"jax {jax.__version__}"}), flush=True)
-    for line in sys.stdin:
-        command, *arguments = line.split()
-        print(json.dumps(commands[command](*map(int, arguments))), flush=True)
+    workloads.serve(f"jax {jax.__version__}", commands)
 
 
 main()

@@ -1,7 +1,6 @@
 """torch_peer.py WORKLOAD VARIANT THREADS [quick]: PyTorch as a contender. Reads commands from standard input (`losses N`,
-`outputs`, `run`) and answers each with one line of JSON. Variants: eager, fused (optimiser), channels_last (with it),
+`outputs`, `run`, `weights FOLDER`) and answers each with one line of JSON. Variants: eager, fused (optimiser), channels_last (with it),
 compile (with it)."""
-import json
 import sys
 import time
 
@@ -110,8 +109,14 @@ def training(workload, variant):
             correct = (net.eval()(test_x).argmax(1) == test_labels).double().mean()
             net.train()
         return {"seconds": seconds, "loss": total / per_epoch, "accuracy": float(correct)}
+
+    def save_weights(folder):
+        workloads.save_weights(folder, "initial", {k: v.numpy() for k, v in weights.items()})
+        answer = run()
+        workloads.save_weights(folder, "trained", {k: v.detach().numpy() for k, v in net.state_dict().items() if k in weights})
+        return answer
     losses(2)  # warm up, and compile
-    return {"run": run, "losses": losses}
+    return {"run": run, "losses": losses, "weights": save_weights}
 
 
 def main():
@@ -120,10 +125,7 @@ def main():
     workload = workloads.by_name(name, "quick" in sys.argv[4:])
     commands = image(workload, variant) if name == "image" else training(workload, variant)
     commands["exact_losses"] = lambda count: training(workloads.exact(workload, count), "eager")["losses"](count)
-    print(json.dumps({"ready": f"torch {torch.__version__}"}), flush=True)
-    for line in sys.stdin:
-        command, *arguments = line.split()
-        print(json.dumps(commands[command](*map(int, arguments))), flush=True)
+    workloads.serve(f"torch {torch.__version__}", commands)
 
 
 if __name__ == "__main__":

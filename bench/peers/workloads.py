@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import sys
 
 import numpy as np
 
@@ -222,3 +223,19 @@ def initial_weights(workload):
             value = random.uniform(-1, 1, shape) / math.sqrt(math.prod(shape[1:]))
         weights[name] = value.astype(workload.dtype)
     return weights
+
+
+def save_weights(folder, name, weights):
+    """As folder/name.safetensors, in the workload's precision, named as Lockstep names them."""
+    from safetensors.numpy import save_file
+    save_file({k: np.ascontiguousarray(v) for k, v in weights.items()}, pathlib.Path(folder) / f"{name}.safetensors")
+
+
+def serve(ready, commands):
+    """Says who is there, then answers every line of standard input, a command and its numbers, with a line of JSON.
+    `weights FOLDER` (a path, which may hold spaces) leaves the weights before and after a run there."""
+    print(json.dumps({"ready": ready}), flush=True)
+    for line in sys.stdin:
+        command, _, rest = line.strip().partition(" ")
+        arguments = [rest] if command == "weights" else map(int, rest.split())
+        print(json.dumps(commands[command](*arguments)), flush=True)

@@ -1,8 +1,8 @@
-"""conv_image.py MODULE THREADS RUNS STEP: one picture of 1280x720 and 128 kernels of 11x11 in other software.
+"""conv_image.py MODULE THREADS STEP: one picture of 1280x720 and 128 kernels of 11x11 in other software.
 
-MODULE is torch, cv2 or scipy. Prints one line of JSON: the version, the seconds of every run after one to warm up, and
-every STEPth output, so that the caller can see that the same was computed. lockstep reproduce conv-multicore runs it.
-"""
+MODULE is torch, cv2 or scipy. Prints a line of JSON with the version and every STEPth output, so that the caller can see
+that the same was computed; then, for every line of standard input, the seconds of one more run.
+lockstep reproduce conv-multicore runs it."""
 import json
 import sys
 import time
@@ -61,17 +61,16 @@ def by_scipy(image, kernels, threads):
 
 
 def main():
-    module, threads, runs, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+    module, threads, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     image = scrambled(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)
     kernels = scrambled(KERNELS * SIZE * SIZE).reshape(KERNELS, SIZE, SIZE)
     version, run, array = {"torch": by_torch, "cv2": by_opencv, "scipy": by_scipy}[module](image, kernels, threads)
     outputs = array(run()).reshape(-1)[::step].astype(float).tolist()
-    seconds = []
-    for _ in range(runs):
+    print(json.dumps({"version": version, "outputs": outputs}), flush=True)
+    for _ in sys.stdin:
         start = time.perf_counter()
         run()
-        seconds.append(time.perf_counter() - start)
-    print(json.dumps({"version": version, "seconds": seconds, "outputs": outputs}))
+        print(json.dumps({"seconds": time.perf_counter() - start}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""deep_sigmoid_torch.py THREADS SAMPLES EPOCHS: PyTorch beside Lockstep on two networks of sigmoids and 1000 moons.
+"""deep_sigmoid_torch.py THREADS EPOCHS: PyTorch beside Lockstep on two networks of sigmoids and 1000 moons.
 
-First 2-3-3-1 for EPOCHS epochs (Adam, batches of 50), then SAMPLES epochs of 2-300-300-300-300-300-300-1 (plain descent,
-batches of 512), each timed by itself. Prints a line of JSON for each."""
+First 2-3-3-1 for EPOCHS epochs (Adam, batches of 50): a line of JSON says how it went. Then, for every line of standard
+input, an epoch of 2-300-300-300-300-300-300-1 (plain descent, batches of 512): a line with its seconds.
+lockstep reproduce openmp-cuda-pytorch runs it."""
 import json
 import math
 import sys
@@ -9,7 +10,7 @@ import time
 
 import torch
 
-THREADS, SAMPLES, EPOCHS = map(int, sys.argv[1:4])
+THREADS, EPOCHS = map(int, sys.argv[1:3])
 
 
 def moons(count, seed):
@@ -56,16 +57,14 @@ def main():
             accuracy = ((net(new_x) > 0.5) == (new_y > 0.5)).float().mean().item()
         if accuracy >= 0.99 and reached == 0:
             reached = e + 1
-    print(json.dumps({"what": "moons", "version": torch.__version__, "reached": reached, "accuracy": accuracy,
-                      "seconds": time.perf_counter() - start}), flush=True)
+    print(json.dumps({"version": torch.__version__, "reached": reached, "accuracy": accuracy, "seconds": time.perf_counter() - start}), flush=True)
     net = network(2, 300, 300, 300, 300, 300, 300, 1)
-    optimizer, loss, samples = torch.optim.SGD(net.parameters(), lr=0.1), torch.nn.MSELoss(), []
+    optimizer, loss = torch.optim.SGD(net.parameters(), lr=0.1), torch.nn.MSELoss()
     epoch(net, loss, optimizer, x, y, 512)
-    for _ in range(SAMPLES):
+    for _ in sys.stdin:
         start = time.perf_counter()
         epoch(net, loss, optimizer, x, y, 512)
-        samples.append(time.perf_counter() - start)
-    print(json.dumps({"what": "epoch", "samples": samples}), flush=True)
+        print(json.dumps({"seconds": time.perf_counter() - start}), flush=True)
 
 
 main()

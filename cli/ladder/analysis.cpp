@@ -7,12 +7,20 @@
 
 #include "cli/ladder/scaling.hpp"
 #include "cli/verbose.hpp"
+#include "lockstep/kernels/simd/table.hpp"
 #include "lockstep/lab/efficiency.hpp"
 #include "lockstep/lab/statistics.hpp"
 
 namespace lockstep::cli {
 
 namespace {
+
+/// Numbers that a vector of the SIMD kernels holds.
+double lanes(Precision precision) {
+  const Isa isa = chosen_isa();
+  const double bytes = isa == Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : 16;
+  return bytes / (precision == Precision::float32 ? 4 : 8);
+}
 
 const SectionTime* slowest_layer(const TurnProfile& profile) {
   const SectionTime* slowest = nullptr;
@@ -126,11 +134,9 @@ class Analysis {
   void add_machine() {
     Result result = make("machine", "ceilings");
     const Ceilings& c = climb_.ceilings;
-    result.numbers = {{"threads", double(c.threads)},
-                      {"peak_flops_1", c.flops_one},
-                      {"peak_flops_all", c.flops_all},
-                      {"bandwidth_1", c.bandwidth_one},
-                      {"bandwidth_all", c.bandwidth_all}};
+    result.numbers = {{"threads", double(c.threads)},   {"peak_flops_1", c.flops_one},
+                      {"peak_flops_all", c.flops_all},  {"lanes", lanes(climb_.config.model.precision)},
+                      {"bandwidth_1", c.bandwidth_one}, {"bandwidth_all", c.bandwidth_all}};
     for (const Finding& finding : findings_)
       result.words["doctor " + finding.check] = fmt::format("{}: {}", to_string(finding.grade), finding.seen);
     result.words["config"] = arguments_.config;
@@ -207,7 +213,10 @@ class Analysis {
 
   void add_left_out(const LeftOut& each) {
     Result result = make("verdict", "left out: " + each.rung.id);
-    result.words = {{"text", fmt::format("{} was left out: {}", each.rung.title, each.why)}, {"rung", each.rung.id}};
+    result.words = {{"text", fmt::format("{} was left out: {}", each.rung.title, each.why)},
+                    {"rung", each.rung.id},
+                    {"title", each.rung.title},
+                    {"why", each.why}};
     results_.push_back(std::move(result));
   }
 

@@ -36,17 +36,16 @@ std::int64_t whole_batches(double samples, std::int64_t batch, std::int64_t most
   return std::min(batches * batch, most);
 }
 
-double largest_difference(const fs::path& one, const fs::path& other) {
-  const Model a = load_model(one), b = load_model(other);
+double largest_difference(const Network& a, const Network& b) {
   return std::visit(
       [&](const auto& x) {
-        const auto& y = std::get<std::decay_t<decltype(x)>>(b.network.values());
+        const auto& y = std::get<std::decay_t<decltype(x)>>(b.values());
         double largest = 0;
         for (decltype(x.size()) i = 0; i < std::min(x.size(), y.size()); ++i)
           largest = std::max(largest, std::abs(double(x[i]) - double(y[i])));
         return largest;
       },
-      a.network.values());
+      a.values());
 }
 
 class Climber {
@@ -117,7 +116,9 @@ class Climber {
     return found->second;
   }
 
-  void leave_out(const Rung& rung, const std::string& why) {
+  void leave_out(const Rung& rung, std::string why) {
+    // A training names its configuration first, which is the same for all.
+    if (const std::string file = climb_.config.name + ": "; why.starts_with(file)) why.erase(0, file.size());
     console_.note(fmt::format("left out: {}: {}", rung.title, why));
     climb_.left_out.push_back({rung, why});
   }
@@ -140,7 +141,23 @@ class Climber {
       else
         probe_rung(rung, usual, epoch);
     }
+    if (arguments_.rungs.empty()) name_missing_groups(rungs);
     if (climb_.rungs.empty()) throw Error(ExitCode::usage, "ladder: none of the chosen rungs runs here");
+  }
+
+  /// Whoever reads the table shall know what it lacks.
+  void name_missing_groups(const std::vector<Rung>& rungs) {
+    struct Group {
+      RungGroup group;
+      const char *title, *needs, *example;
+    };
+    for (const Group& each : {Group{RungGroup::threads, "SIMD kernels on threads", "2 processors", "threads-2"},
+                              {RungGroup::ranks, "SIMD kernels on ranks", "2 processors", "ranks-2"},
+                              {RungGroup::hybrid, "SIMD kernels, ranks x threads", "4 processors", "hybrid-2x2"}})
+      if (std::none_of(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.group == each.group; }))
+        leave_out({to_string(each.group), each.title, each.group},
+                  fmt::format("needs {}, and there {} {}; --rungs simd,{} tries it all the same", each.needs,
+                              available_cpus() == 1 ? "is" : "are", available_cpus(), each.example));
   }
 
   void probe_rung(const Rung& rung, std::int64_t usual, double epoch) {
@@ -205,7 +222,35 @@ class Climber {
     }
     climbed.mark = "differs";
     climbed.largest_difference =
-        std::max(climbed.largest_difference.value_or(0), largest_difference(climbed.last.model, reference.model));
+        std::max(climbed.largest_difference.value_or(0),
+                 largest_difference(load_model(climbed.last.model).network, load_model(reference.model).network));
+  }
+
+  /// A peer's weights after one more training of its own, beside those of SIMD kernels from the same first weights on
+  /// the same batches in the same order.
+  void compare_peer(Climbed& climbed) {
+    console_.draw(fmt::format("ladder: comparing the weights of {}", climbed.rung.title));
+    const RunConfig& config = climb_.config;
+    for (const LayerSpec& layer : config.model.layers)
+      if (std::holds_alternative<BatchNorm>(layer.kind)) return;  // peers: statistics of the batch, ours: of the slot
+    try {
+      const fs::path folder = climb_.setting.scratch / climbed.rung.id;
+      fs::create_directories(folder);
+      const auto weights = peers_.at(climbed.rung.id)->weights(folder.string(), kProbeLimit);
+      Rung rung = reference();
+      rung.id += "-" + climbed.rung.id;
+      TurnSetting setting = climb_.setting;
+      setting.set.push_back("train.shuffle=false");
+      setting.set.push_back(fmt::format("model.init=\"{}\"", weights.initial));
+      const Turn ours = run_turn(rung, setting, climbed.samples, kProbeLimit);
+      RunConfig theirs = config;
+      theirs.model.init_file = weights.trained;
+      climbed.largest_difference = largest_difference(load_model(ours.model).network, make_network(theirs));
+      climbed.mark = "differs";
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::preempted) throw;
+      console_.note(fmt::format("weights of {} not compared: {}", climbed.rung.title, error.what()));
+    }
   }
 
   void sample() {
@@ -221,6 +266,8 @@ class Climber {
                             .budget_seconds = arguments_.budget,
                             .stopped = stopped_};
     std::vector<SampledResult> results = sample_in_turns(variants, rule);
+    for (Climbed& climbed : climb_.rungs)
+      if (climbed.rung.is_peer() && climbed.last.accuracy && !stopped_()) compare_peer(climbed);
     peers_.clear();
     for (std::size_t i = 0; i < results.size(); ++i) climb_.rungs[i].sampled = std::move(results[i]);
     std::erase_if(climb_.rungs, [&](const Climbed& each) {
@@ -277,8 +324,8 @@ class Climber {
                                       std::to_string(fastest->rung.threads)};
     for (const std::string& change : arguments_.set) words.insert(words.end(), {"--set", change});
     words.insert(words.end(), {"--set", fmt::format("train.epochs={}", epochs)});
-    const ChildEnd end = run_child(words, {}, 10 * kCurveSeconds, stopped_);
-    if (end.code != 0) return console_.note(fmt::format("no curve of loss and accuracy: {}", end.err));
+    const Captured end = run_captured(words, {.patience = milliseconds_of(10 * kCurveSeconds), .stopped = stopped_});
+    if (!end.ok()) return console_.note(fmt::format("no curve of loss and accuracy: {}", end.reason()));
     climb_.curve_rung = fastest->rung.title;
     const Json json = Json::parse(end.out, nullptr, false);
     if (json.is_object() && json.contains("seconds")) climb_.curve_seconds = json["seconds"].get<double>();

@@ -9,6 +9,7 @@
 #include "cli/ladder/analysis.hpp"
 #include "cli/ladder/climb.hpp"
 #include "cli/ladder/report.hpp"
+#include "cli/ladder/report_parts.hpp"
 #include "cli/run_directory.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -61,17 +62,22 @@ void write_results(const fs::path& folder, const std::vector<Result>& results) {
   write_file_atomically(folder / kResultsFile, lines);
 }
 
-/// The words, what limits the rungs, and last the rungs themselves: what fits on a terminal. The rest is in the report.
+/// Scaling, what limits the rungs, what gains from what, the words, and last the rungs themselves: what fits on a
+/// terminal. Charts, layers and the method are in the report.
 std::string terminal_text(const std::vector<Result>& results) {
+  const ResultSet set(results);
   report::Document words;
   report::Section& section = words.section("");
+  for (report::Table& table : std::vector{scaling_table(set), pop_table(set)})
+    if (!table.rows.empty()) section.add(std::move(table));
   for (const Result& each : results)
     if (each.kind == "fit" && !each.word("text").empty()) section.add(report::Paragraph{each.word("text")});
+  if (report::List gains{.items = section_sentences(set)}; !gains.items.empty())
+    section.add(report::Paragraph{"What each kind of parallelism brings:"}).add(std::move(gains));
   report::List limits;
-  for (const Result& each : results)
-    if (each.kind == "ladder" && !each.words.at("title").empty() && !each.word("verdict").empty() &&
-        each.word("group") != "weak")
-      limits.items.push_back(fmt::format("{}: {}", each.word("title"), each.word("verdict")));
+  for (const Result* each : set.rungs())
+    if (!each->word("verdict").empty())
+      limits.items.push_back(fmt::format("{}: {}", each->word("title"), each->word("verdict")));
   section.add(report::Paragraph{"What limits each rung:"}).add(std::move(limits));
   for (std::string& sentence : ladder_summary(results)) section.add(report::Paragraph{std::move(sentence)});
   // Two tables of one width: all columns side by side would wrap.

@@ -39,6 +39,7 @@ struct PeerLayer {
     return plain ? std::optional(Json{"max_pool2d", p.window.height}) : std::nullopt;
   }
   std::optional<Json> operator()(const Relu&) const { return Json::array({"relu"}); }
+  std::optional<Json> operator()(const Sigmoid&) const { return Json::array({"sigmoid"}); }
   std::optional<Json> operator()(const Flatten&) const { return Json::array({"flatten"}); }
   std::optional<Json> operator()(const BatchNorm&) const { return Json::array({"batch_norm"}); }
   template <class Other>
@@ -51,7 +52,11 @@ struct PeerOptimizer {
   std::optional<Json> operator()(const Sgd& s) const {
     return s.nesterov ? std::nullopt : std::optional(Json{"sgd", s.lr, s.momentum});
   }
-  std::optional<Json> operator()(const Adam& a) const { return Json{"adam", a.lr}; }
+  std::optional<Json> operator()(const Adam& a) const {
+    const Adam usual;
+    const bool plain = a.beta1 == usual.beta1 && a.beta2 == usual.beta2 && a.eps == usual.eps;
+    return plain ? std::optional(Json{"adam", a.lr}) : std::nullopt;
+  }
   template <class Other>
   std::optional<Json> operator()(const Other&) const {
     return std::nullopt;
@@ -77,6 +82,14 @@ std::optional<std::string> peer_workload(const RunConfig& config, std::int64_t s
   if (config.data.source != "fashion-mnist") return no("the scripts in bench/peers load Fashion-MNIST alone");
   if (config.train.loss != Loss::cross_entropy)
     return no("the scripts in bench/peers know the loss cross-entropy alone");
+  const TrainOptions& train = config.train;
+  if (train.schedule.kind != ScheduleKind::constant || train.schedule.warmup_steps > 0 || train.l2 != 0 ||
+      train.clip_norm != 0 || train.reduction != Reduction::mean)
+    return no("the scripts in bench/peers know no schedule, l2, clipping or sums of gradients");
+  const DataConfig& data = config.data;
+  if (data.standardise || data.shuffle || data.resize.size != 0 || data.transpose ||
+      (data.scale != 0 && data.scale != 255) || data.split.train + data.split.validation + data.split.test > 0)
+    return no("the scripts in bench/peers take the pictures as they come: no split, resizing or standardising");
   if (config.train.batch <= 0) return no("the scripts in bench/peers need a batch size");
   Json layers = Json::array();
   for (const LayerSpec& layer : config.model.layers) {
@@ -85,7 +98,8 @@ std::optional<std::string> peer_workload(const RunConfig& config, std::int64_t s
     layers.push_back(std::move(*described));
   }
   const auto optimizer = std::visit(PeerOptimizer{}, config.train.optimizer);
-  if (!optimizer) return no("the scripts in bench/peers know SGD and Adam alone");
+  if (!optimizer)
+    return no("the scripts in bench/peers know SGD (not Nesterov's) and Adam with its usual constants alone");
   Json input = Json::array();
   for (const std::int64_t extent : config.model.input.extents()) input.push_back(extent);
   return Json{{"layers", layers},        {"input", input},     {"batch", config.train.batch},
@@ -112,6 +126,11 @@ PeerAnswer PeerRung::run(double seconds) {
     throw Error(ExitCode::peer_lost, "it did not say how long it took");
   answer.seconds = json["seconds"].get<double>() / kEpochs;
   return answer;
+}
+
+PeerRung::Weights PeerRung::weights(const std::string& folder, double seconds) {
+  static_cast<void>(conversation_->ask("weights " + folder, seconds));
+  return {folder + "/initial.safetensors", folder + "/trained.safetensors"};
 }
 
 std::string PeerRung::version() const {

@@ -1,12 +1,13 @@
 #pragma once
 // PyTorch and JAX as rungs: the scripts of bench/peers train the same network on the same samples with their own
-// initial weights. They need Fashion-MNIST, and layers that the scripts know.
+// initial weights and without shuffling; a training of ours from those weights in that order says how near theirs come.
+// They need Fashion-MNIST, and layers that the scripts know.
 
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "cli/ladder/child.hpp"
+#include "cli/conversation.hpp"
 #include "cli/ladder/rungs.hpp"
 #include "lockstep/config/config.hpp"
 
@@ -33,6 +34,11 @@ class PeerRung {
   /// Starts it: imports, loads, compiles. Error(peer_lost) when it cannot.
   PeerRung(const PeerPlace& place, const Rung& rung, const std::string& workload, double seconds, Stopped stopped);
   PeerAnswer run(double seconds);
+  /// Trains once more and leaves its first and its last weights in the folder.
+  struct Weights {
+    std::string initial, trained;  // files
+  };
+  Weights weights(const std::string& folder, double seconds);
   std::string version() const;
 
  private:

@@ -33,7 +33,9 @@ Cell weights_cell(const Result& rung) {
   const std::string hash = rung.weight_hash.substr(0, 8);
   if (mark == "same") return Cell(hash).marked(Mark::same);
   if (const auto difference = rung.number("largest_difference"))
-    return Cell(hash).shown(fmt::format("{} within {:.1e}", hash, *difference)).marked(Mark::differs);
+    return Cell(hash)
+        .shown(fmt::format("{}{}within {:.1e}", hash, hash.empty() ? "" : " ", *difference))
+        .marked(Mark::differs);
   return Cell(mark).marked(Mark::muted);
 }
 
@@ -114,6 +116,21 @@ Headline headline(const ResultSet& set, const std::vector<const Result*>& rungs)
     top.numbers.push_back({fmt::format("{:.1f} %", 100 * *curve->number("test_accuracy")), "accuracy, trained in full",
                            fmt::format("{:.1f} s on {}", curve->number("seconds").value_or(0), curve->word("rung"))});
   return top;
+}
+
+/// Rungs that did not run here; those with the same reason in one line.
+std::vector<std::string> left_out_lines(const ResultSet& set) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // in the order of the rungs
+  for (const Result* each : set.of("verdict")) {
+    if (each->word("why").empty()) continue;
+    auto found = std::find_if(reasons.begin(), reasons.end(),
+                              [&](const auto& reason) { return reason.first == each->word("why"); });
+    if (found == reasons.end()) found = reasons.insert(reasons.end(), {each->word("why"), {}});
+    found->second.push_back(each->word("title"));
+  }
+  std::vector<std::string> lines;
+  for (const auto& [why, titles] : reasons) lines.push_back(fmt::format("{}: {}", fmt::join(titles, "; "), why));
+  return lines;
 }
 
 }  // namespace
@@ -199,7 +216,9 @@ Table ladder_table(std::span<const Result> results) {
       "or on all processors.",
       "Accuracy: on test samples after two epochs on the samples measured, so rungs on other numbers of samples have "
       "other accuracies. "
-      "Weights: same = the hash of SIMD kernels on one thread, trained on the same samples. Explained: the share of "
+      "Weights: same = the hash of SIMD kernels on one thread, trained on the same samples; otherwise the largest "
+      "difference of a weight from theirs (PyTorch and JAX: from their own first weights, without shuffling). "
+      "Explained: the share of "
       "the time that spans account for."};
   return table;
 }
@@ -232,8 +251,7 @@ Document ladder_document(std::span<const Result> results) {
   times.notes.pop_back();
   work.notes.erase(work.notes.begin());
   ladder.add(std::move(times)).add(bars(rungs)).add(std::move(work)).add(verdict_table(rungs));
-  List left_out;
-  for (const Result* each : set.of("verdict")) left_out.items.push_back(each->word("text"));
+  List left_out{.items = left_out_lines(set)};
   if (!left_out.items.empty()) ladder.add(Paragraph{"Not measured here:"}).add(std::move(left_out));
   add_scaling(set, document);
   add_roofline(set, document);

@@ -12,11 +12,6 @@ using namespace report;  // NOLINT(google-build-using-namespace): the words of d
 
 namespace {
 
-const std::vector<double>* series(const Result& result, const std::string& name) {
-  const auto found = result.series.find(name);
-  return found == result.series.end() ? nullptr : &found->second;
-}
-
 LineSeries line_of(const Result& fit, const std::string& name, LineKind kind, const std::string& values) {
   LineSeries line{.name = name, .kind = kind};
   const auto *x = series(fit, "workers"), *y = series(fit, values), *low = series(fit, "low"),
@@ -47,6 +42,7 @@ LineChart scaling_chart(const std::vector<const Result*>& fits, const std::strin
   for (const Result* fit : fits) {
     if (fit->word("of") != of) continue;
     const std::string law = fit->word("law");
+    if (law == "none") continue;
     if (const auto* x = series(*fit, "workers"); x != nullptr && !x->empty()) farthest = std::max(farthest, x->back());
     if (law == "measured")
       chart.series.push_back(line_of(*fit, "measured", LineKind::measured, "speedup"));
@@ -67,7 +63,9 @@ LineChart scaling_chart(const std::vector<const Result*>& fits, const std::strin
   return chart;
 }
 
-void add_pop(const ResultSet& results, Section& section) {
+}  // namespace
+
+Table pop_table(const ResultSet& results) {
   Table table{.id = "pop",
               .title = "Parallel efficiency and its factors (POP)",
               .columns = {{.title = "Rung"},
@@ -85,64 +83,13 @@ void add_pop(const ResultSet& results, Section& section) {
           {.cells = {rung->word("title"), rung->number("pop_load_balance"), rung->number("pop_serialisation"),
                      rung->number("pop_transfer"), rung->number("pop_communication"), rung->number("pop_parallel")},
            .tone = tone_of(*rung)});
-  if (!table.rows.empty()) section.add(std::move(table));
+  return table;
 }
 
-/// "3 conv2d backward" -> backward; "wait" -> wait
-std::string kind_of(const std::string& name) {
-  if (name.ends_with(" forward")) return "forward";
-  if (name.ends_with(" backward")) return "backward";
-  if (name == "load" || name == "loss") return "load and loss";
-  if (name == "reduce" || name == "update") return "reduce and update";
-  if (name == "exchange" || name == "gather" || name == "broadcast") return "exchange";
-  if (name == "wait" || name == "bubble") return "wait";
-  return "rest";
+const std::vector<double>* series(const Result& result, const std::string& name) {
+  const auto found = result.series.find(name);
+  return found == result.series.end() ? nullptr : &found->second;
 }
-
-/// Seconds per epoch of a section on a rung.
-std::optional<double> seconds_in(const Result* rung, const std::string& section) {
-  const auto* values = rung == nullptr ? nullptr : series(*rung, section);
-  if (values == nullptr || values->size() < 2 || (*values)[1] <= 0) return std::nullopt;
-  return (*values)[1];
-}
-
-BarChart stacked_sections(const std::vector<const Result*>& rungs) {
-  const std::vector<std::string> kinds = {"forward",  "backward", "load and loss", "reduce and update",
-                                          "exchange", "wait",     "rest"};
-  BarChart chart{.id = "section-bars",
-                 .title = "Where the time of each rung goes",
-                 .description =
-                     "Stacked bars: shares of forward, backward, loading, reduction, exchange and waiting in the time "
-                     "of every rung.",
-                 .axis = {.title = "share of the time", .low = 0.0, .high = 1.0, .format = percent(0)},
-                 .stacked = true,
-                 .note = "Means over the threads of rank 0."};
-  for (const std::string& kind : kinds) chart.series.push_back({.name = kind});
-  for (const Result* rung : rungs) {
-    std::map<std::string, double> sums;
-    double all = 0;
-    for (const auto& [name, values] : rung->series)
-      if (values.size() >= 2 && name != "validation") {
-        sums[kind_of(name)] += values[1];
-        all += values[1];
-      }
-    if (all <= 0) continue;
-    BarGroup group{.label = rung->word("title")};
-    for (const std::string& kind : kinds) group.bars.emplace_back(sums[kind] / all);
-    chart.groups.push_back(std::move(group));
-  }
-  return chart;
-}
-
-/// The last rung of a group: the one with most workers.
-const Result* widest(const ResultSet& results, const std::string& group) {
-  const Result* found = nullptr;
-  for (const Result* rung : results.rungs())
-    if (rung->word("group") == group) found = results.find("section", rung->name);
-  return found;
-}
-
-}  // namespace
 
 std::vector<const Result*> ResultSet::of(const std::string& kind) const {
   std::vector<const Result*> found;
@@ -184,21 +131,17 @@ Tone tone_of(const Result& rung) {
                               : Tone::neutral;
 }
 
-void add_scaling(const ResultSet& results, Document& document) {
-  const auto fits = results.of("fit");
-  if (fits.empty()) return;
-  Section& section = document.section("Scaling");
-  Panels panels;
-  for (const char* of : {"threads", "ranks", "weak threads"})
-    if (LineChart chart = scaling_chart(fits, of); !chart.series.empty()) panels.charts.emplace_back(std::move(chart));
-  section.add(std::move(panels));
-  Table table{.id = "scaling",
-              .title = "Speed-up and Karp-Flatt's serial share, point by point",
-              .columns = {{.title = "Of"},
-                          {.title = "Workers", .format = integer()},
-                          {.title = "Speed-up", .format = ratio()},
-                          {.title = "Karp-Flatt", .format = percent(1)}}};
-  for (const Result* fit : fits) {
+Table scaling_table(const ResultSet& results) {
+  Table table{
+      .id = "scaling",
+      .title = "Speed-up and Karp-Flatt's serial share, point by point",
+      .columns = {{.title = "Of"},
+                  {.title = "Workers", .format = integer()},
+                  {.title = "Speed-up", .format = ratio()},
+                  {.title = "Karp-Flatt", .format = percent(1)}},
+      .notes = {"Karp-Flatt: the serial share that one point alone implies. The same at every number of workers: "
+                "a serial part; growing: overhead."}};
+  for (const Result* fit : results.of("fit")) {
     if (fit->word("law") != "measured") continue;
     const auto *x = series(*fit, "workers"), *y = series(*fit, "speedup"), *low = series(*fit, "low"),
                *high = series(*fit, "high");
@@ -207,10 +150,21 @@ void add_scaling(const ResultSet& results, Document& document) {
       table.rows.push_back({.cells = {fit->word("of"), Cell((*x)[i]), Cell((*y)[i]).interval((*low)[i], (*high)[i]),
                                       fit->number(fmt::format("karp_flatt_{:.0f}", (*x)[i]))}});
   }
-  section.add(std::move(table));
+  return table;
+}
+
+void add_scaling(const ResultSet& results, Document& document) {
+  const auto fits = results.of("fit");
+  if (fits.empty()) return;
+  Section& section = document.section("Scaling");
+  Panels panels;
+  for (const char* of : {"threads", "ranks", "weak threads"})
+    if (LineChart chart = scaling_chart(fits, of); !chart.series.empty()) panels.charts.emplace_back(std::move(chart));
+  if (!panels.charts.empty()) section.add(std::move(panels));
+  if (Table table = scaling_table(results); !table.rows.empty()) section.add(std::move(table));
   for (const Result* fit : fits)
     if (!fit->word("text").empty()) section.add(Paragraph{fit->word("text")});
-  add_pop(results, section);
+  if (Table table = pop_table(results); !table.rows.empty()) section.add(std::move(table));
 }
 
 void add_roofline(const ResultSet& results, Document& document) {
@@ -249,62 +203,6 @@ void add_roofline(const ResultSet& results, Document& document) {
     table.rows.push_back({.cells = {name, values[0], values[1] * 1e-9, roof > 0 ? Cell(values[1] / roof) : Cell()}});
   }
   document.section("Roofline").add(std::move(chart)).add(std::move(table));
-}
-
-void add_sections(const ResultSet& results, Document& document) {
-  const auto rungs = results.of("section");
-  if (rungs.empty()) return;
-  Section& section = document.section("Sections");
-  section.add(stacked_sections(rungs));
-  const Result* simd = results.find("section", "simd");
-  if (simd == nullptr) return;
-  struct Kind {
-    const char* name;
-    const Result *slow, *fast;
-  };
-  const std::vector<Kind> kinds = {{"SIMD", results.find("section", "naive"), simd},
-                                   {"threads", simd, widest(results, "threads")},
-                                   {"ranks", simd, widest(results, "ranks")},
-                                   {"device", simd, widest(results, "device")},
-                                   {"library", simd, results.find("section", "library")}};
-  Table table{.id = "sections",
-              .title = "What each part gains from which kind of parallelism",
-              .columns = {{.title = "Section"}, {.title = "Share of one thread", .format = percent(1)}},
-              .notes = {"Ratios of seconds per epoch: SIMD against plain loops, the others against SIMD on one thread. "
-                        "Sections of one thread, means over threads otherwise."}};
-  std::vector<const Kind*> shown;
-  for (const Kind& kind : kinds)
-    if (kind.slow != nullptr && kind.fast != nullptr) {
-      shown.push_back(&kind);
-      table.columns.push_back({.title = kind.name, .format = ratio()});
-    }
-  table.columns.push_back({.title = "Gains most from"});
-  std::vector<std::pair<double, std::string>> order;
-  double all = 0;
-  for (const auto& [name, values] : simd->series)
-    if (values.size() >= 2) {
-      order.emplace_back(values[0], name);
-      all += values[1];
-    }
-  std::sort(order.begin(), order.end());
-  for (const auto& [position, name] : order) {
-    const double own = seconds_in(simd, name).value_or(0);
-    if (own <= 0.002 * all) continue;
-    Row row{.cells = {name, own / all}};
-    double most = 1;
-    std::string best = "none";
-    for (const Kind* kind : shown) {
-      const auto before = seconds_in(kind->slow, name), after = seconds_in(kind->fast, name);
-      row.cells.emplace_back(before && after ? Cell(*before / *after) : Cell());
-      if (before && after && *before / *after > most) {
-        most = *before / *after;
-        best = kind->name;
-      }
-    }
-    row.cells.emplace_back(best);
-    table.rows.push_back(std::move(row));
-  }
-  section.add(std::move(table));
 }
 
 void add_curves(const ResultSet& results, Document& document) {

@@ -33,6 +33,16 @@ std::optional<Speedup> speedup_of(const Result* base, const Result& own);
 
 report::Tone tone_of(const Result& rung);
 
+/// A series of a result by its name; null: it has none.
+const std::vector<double>* series(const Result& result, const std::string& name);
+
+/// Every point of strong and weak scaling; no rows where nothing scales here.
+report::Table scaling_table(const ResultSet& results);
+/// The POP factors of every rung with several workers.
+report::Table pop_table(const ResultSet& results);
+/// What each kind of parallelism (SIMD, threads, ranks, device) brings, and to which part most and least.
+std::vector<std::string> section_sentences(const ResultSet& results);
+
 void add_scaling(const ResultSet& results, report::Document& document);
 void add_roofline(const ResultSet& results, report::Document& document);
 void add_sections(const ResultSet& results, report::Document& document);

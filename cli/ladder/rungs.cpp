@@ -1,6 +1,8 @@
 #include "cli/ladder/rungs.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,10 +13,61 @@ namespace lockstep::cli {
 
 namespace {
 
+constexpr int kMostWorkers = 256;  // somebody who names more mistyped
+
 std::string device_title(const std::string& backend) {
   const bool cuda = backend.starts_with("cuda");
   std::string kind = backend.ends_with("naive") ? ", plain kernels" : backend.ends_with("library") ? ", library" : "";
   return fmt::format("{}{}", cuda ? "CUDA" : "OpenCL", kind);
+}
+
+Rung threads_rung(int n) {
+  return {fmt::format("threads-{}", n), fmt::format("SIMD kernels, {} threads", n), RungGroup::threads, "simd", "", n};
+}
+
+Rung ranks_rung(int n) {
+  return {fmt::format("ranks-{}", n), fmt::format("SIMD kernels, {} ranks", n), RungGroup::ranks, "simd", "", 1, n};
+}
+
+Rung hybrid_rung(int ranks, int threads) {
+  return {fmt::format("hybrid-{}x{}", ranks, threads),
+          fmt::format("SIMD kernels, {} ranks x {} threads", ranks, threads),
+          RungGroup::hybrid,
+          "simd",
+          "",
+          threads,
+          ranks};
+}
+
+Rung weak_rung(int n) {
+  return {fmt::format("weak-{}", n),
+          fmt::format("{} threads, {} times the batch and the samples", n, n),
+          RungGroup::weak,
+          "simd",
+          "",
+          n,
+          1,
+          n};
+}
+
+/// "threads-4", "ranks-3", "hybrid-2x2", "weak-4" on a machine with fewer processors: whoever names it may try it.
+std::optional<Rung> rung_by_numbers(const std::string& name) {
+  const auto dash = name.find('-');
+  if (dash == std::string::npos) return std::nullopt;
+  int first = 0, second = 0, used = 0;
+  const char* numbers = name.c_str() + dash + 1;
+  const auto whole = [&](int wanted, int got) {
+    return got == wanted && numbers[used] == '\0' && first >= 2 && first <= kMostWorkers && second <= kMostWorkers;
+  };
+  const std::string group = name.substr(0, dash);
+  if (group == "hybrid") {
+    if (!whole(2, std::sscanf(numbers, "%4dx%4d%n", &first, &second, &used)) || second < 1) return std::nullopt;
+    return hybrid_rung(first, second);
+  }
+  if (!whole(1, std::sscanf(numbers, "%4d%n", &first, &used))) return std::nullopt;
+  if (group == "threads") return threads_rung(first);
+  if (group == "ranks") return ranks_rung(first);
+  return group == "weak" ? std::optional(weak_rung(first)) : std::nullopt;
 }
 
 /// A rung of that very name stands for itself alone: naive is not naive-o0.
@@ -40,19 +93,10 @@ std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& back
       {"simd", "SIMD kernels, 1 thread", RungGroup::simd, "simd"},
   };
   for (const int n : worker_counts(processors))
-    if (n > 1)
-      rungs.push_back({fmt::format("threads-{}", n), fmt::format("SIMD kernels, {} threads", n), RungGroup::threads,
-                       "simd", "", n, 1});
+    if (n > 1) rungs.push_back(threads_rung(n));
   for (const int n : worker_counts(processors))
-    if (n > 1)
-      rungs.push_back(
-          {fmt::format("ranks-{}", n), fmt::format("SIMD kernels, {} ranks", n), RungGroup::ranks, "simd", "", 1, n});
-  for (int ranks = 2; ranks * 2 <= processors; ranks *= 2) {
-    const int threads = processors / ranks;
-    rungs.push_back({fmt::format("hybrid-{}x{}", ranks, threads),
-                     fmt::format("SIMD kernels, {} ranks x {} threads", ranks, threads), RungGroup::hybrid, "simd", "",
-                     threads, ranks});
-  }
+    if (n > 1) rungs.push_back(ranks_rung(n));
+  for (int ranks = 2; ranks * 2 <= processors; ranks *= 2) rungs.push_back(hybrid_rung(ranks, processors / ranks));
   for (const std::string& backend : backends)
     if (backend.starts_with("opencl") || backend.starts_with("cuda"))
       rungs.push_back({backend, device_title(backend), RungGroup::device, backend});
@@ -61,23 +105,28 @@ std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& back
   rungs.push_back({"torch-compile", "PyTorch, compile, " + on, RungGroup::peer, "torch", "compile", processors});
   rungs.push_back({"jax", "JAX, scan, " + on, RungGroup::peer, "jax", "scan", processors});
   for (const int n : worker_counts(processors))
-    if (n > 1)
-      rungs.push_back({fmt::format("weak-{}", n), fmt::format("{} threads, {} times the batch and the samples", n, n),
-                       RungGroup::weak, "simd", "", n, 1, n});
+    if (n > 1) rungs.push_back(weak_rung(n));
   return rungs;
 }
 
-std::vector<Rung> chosen_rungs(const std::vector<Rung>& all, const std::vector<std::string>& names) {
+std::vector<Rung> chosen_rungs(std::vector<Rung> all, const std::vector<std::string>& names) {
   if (names.empty()) return all;
   std::vector<std::string> known;
   for (const Rung& rung : all) known.push_back(rung.id);
-  for (const std::string& name : names)
-    if (std::none_of(all.begin(), all.end(), [&](const Rung& rung) { return fits(rung, name, known); }))
+  for (const std::string& name : names) {
+    if (std::any_of(all.begin(), all.end(), [&](const Rung& rung) { return fits(rung, name, known); })) continue;
+    const auto crowded = rung_by_numbers(name);
+    if (!crowded)
       throw Error(ExitCode::usage, fmt::format("--rungs {}: no such rung here{}", name, suggestion(name, known)));
+    all.push_back(*crowded);
+    known.push_back(name);
+  }
   std::vector<Rung> chosen;
   for (const Rung& rung : all)
     if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return fits(rung, name, known); }))
       chosen.push_back(rung);
+  // Those with more workers than processors stand behind the others of their group.
+  std::stable_sort(chosen.begin(), chosen.end(), [](const Rung& a, const Rung& b) { return a.group < b.group; });
   return chosen;
 }
 

@@ -24,9 +24,10 @@ struct Rung {
 /// they are tried.
 std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& backends);
 
-/// Those named: by id, by the beginning of one ("threads", "ranks"), or by group. None named: all. Error(usage) for a
-/// name that fits nothing.
-std::vector<Rung> chosen_rungs(const std::vector<Rung>& all, const std::vector<std::string>& names);
+/// Those named: by id, by the beginning of one ("threads", "ranks"), or by group. None named: all. "threads-4",
+/// "ranks-4", "hybrid-2x2" and "weak-4" may be named on machines with fewer processors too. Error(usage) for a name
+/// that fits nothing.
+std::vector<Rung> chosen_rungs(std::vector<Rung> all, const std::vector<std::string>& names);
 
 const char* to_string(RungGroup group);
 

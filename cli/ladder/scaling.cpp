@@ -119,18 +119,37 @@ void ScalingStudy::add_fit(const char* of, const std::optional<LawFit>& fit, std
   results.push_back(std::move(result));
 }
 
+void ScalingStudy::add_unfitted(const char* of, const char* law, std::size_t points, std::size_t needed,
+                                std::vector<Result>& results) const {
+  Result result = common_;
+  result.kind = "fit";
+  result.name = fmt::format("no {} {}", law, of);
+  result.words = {
+      {"law", "none"},
+      {"of", of},
+      {"text", fmt::format("No {} of {}: {} point{} measured, and it takes {}, one of them with one worker.", law, of,
+                           points, points == 1 ? " was" : "s were", needed)}};
+  results.push_back(std::move(result));
+}
+
 void ScalingStudy::add_to(std::vector<Result>& results) const {
+  const auto fit = [&](const char* of, const char* law, const auto& fitter, const std::vector<ScalingPoint>& measured,
+                       std::size_t needed) {
+    const bool one = std::any_of(measured.begin(), measured.end(), [](const auto& p) { return p.workers == 1; });
+    if (measured.size() < needed || !one) return add_unfitted(of, law, measured.size(), needed, results);
+    add_fit(of, fitter(measured, farthest(measured)), results);
+  };
   for (const auto& [of, group] : {std::pair{"threads", RungGroup::threads}, {"ranks", RungGroup::ranks}}) {
     const auto strong = points(group);
-    if (strong.size() < 2) continue;
+    if (strong.empty()) continue;
     add_measured(of, strong, results);
-    add_fit(of, fit_amdahl(strong, farthest(strong)), results);
-    add_fit(of, fit_usl(strong, farthest(strong)), results);
+    fit(of, "fit of Amdahl's law", fit_amdahl, strong, 2);
+    fit(of, "fit of the universal scalability law", fit_usl, strong, 3);
   }
   const auto weak = points(RungGroup::weak);
-  if (weak.size() < 2) return;
+  if (weak.empty()) return;
   add_measured("weak threads", weak, results);
-  add_fit("weak threads", fit_gustafson(weak, farthest(weak)), results);
+  fit("weak threads", "fit of Gustafson's law", fit_gustafson, weak, 2);
 }
 
 }  // namespace lockstep::cli

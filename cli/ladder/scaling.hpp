@@ -23,6 +23,10 @@ class ScalingStudy {
   void add_measured(const char* of, const std::vector<ScalingPoint>& points, std::vector<Result>& results) const;
   void add_fit(const char* of, const std::optional<LawFit>& fit, std::vector<Result>& results) const;
 
+  /// Says that there are too few points for a law.
+  void add_unfitted(const char* of, const char* law, std::size_t points, std::size_t needed,
+                    std::vector<Result>& results) const;
+
   const Climb& climb_;
   const Result& common_;
 };

@@ -9,6 +9,7 @@
 
 #include "cli/mpirun.hpp"
 #include "cli/run_directory.hpp"
+#include "cli/scores.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 
@@ -98,15 +99,16 @@ void read_timings(const fs::path& file, Turn& turn) {
   if (turn.seconds <= 0) not_understood("how long it took");
 }
 
-ChildEnd start(const Rung& rung, std::vector<std::string> words, const TurnSetting& setting, double limit) {
+Captured start(const Rung& rung, std::vector<std::string> words, const TurnSetting& setting, double limit) {
+  const CaptureOptions options{.patience = milliseconds_of(limit), .stopped = setting.stopped};
   if (rung.ranks == 1) {
     words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
-    return run_child(words, {}, limit, setting.stopped);
+    return run_captured(words, options);
   }
   LaunchArguments launch{.ranks = rung.ranks};
   launch.command = std::move(words);
   const StartCommand command = start_command(find_mpirun(""), launch, rung.ranks, {}, false, "ladder");
-  return run_child(command.words, command.environment, limit, setting.stopped);
+  return run_captured(command.words, {options.patience, command.environment, options.stopped});
 }
 
 }  // namespace
@@ -122,11 +124,12 @@ Turn run_turn(const Rung& rung, const TurnSetting& setting, std::int64_t samples
   words.insert(words.end(), {"--json", "--quiet", "--overwrite", "--out", folder.string()});
   if (profile) words.emplace_back("--profile");
   const auto begin = std::chrono::steady_clock::now();
-  const ChildEnd end = start(rung, std::move(words), setting, limit);
+  const Captured end = start(rung, std::move(words), setting, limit);
   Turn turn{.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+  if (end.stopped) throw Error(ExitCode::preempted, end.reason());
+  if (end.timed_out) throw Error(ExitCode::peer_lost, fmt::format("it took longer than {:.0f} s and was ended", limit));
   if (end.code != 0)
-    throw Error(end.code == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::bug,
-                end.err.empty() ? fmt::format("it ended with exit code {}", end.code) : end.err);
+    throw Error(end.code == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::bug, end.reason());
   const Json json = Json::parse(end.out, nullptr, false);
   turn.weight_hash = member(json, "weight_hash").get<std::string>();
   const Json& scores = json.contains("test") ? json["test"] : member(json, "train");

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/ladder/child.hpp"
+#include "cli/captured.hpp"
 #include "cli/ladder/rungs.hpp"
 
 namespace lockstep::cli {

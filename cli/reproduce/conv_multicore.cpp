@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "cli/captured.hpp"
+#include "cli/conversation.hpp"
 #include "cli/rank_session.hpp"
 #include "cli/reproduce/conv_image.hpp"
 #include "cli/reproduce/conv_multicore_published.hpp"
@@ -21,12 +21,11 @@ namespace lockstep::cli {
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::int64_t kProbeStep = 1000003;  // as bench/reproduce/conv_image.py
 // Of the 128: all of them by plain loops would take half an hour. Eight threads need eight.
 constexpr std::int64_t kNaiveKernels = 16, kQuickNaiveKernels = 8;
-constexpr double kTolerance = 1e-4;  // of other software: sums of 121 products in another order
+constexpr double kPeerPatience = 300;  // seconds for a convolution or an import: PyTorch from a cold disk
+constexpr double kTolerance = 1e-4;    // of other software: sums of 121 products in another order
 
 constexpr const char* kConfig =
     R"(# conv-multicore: one convolution of one grey picture. Pixels and weights are scrambled
@@ -69,20 +68,29 @@ void time_threads(const ExperimentRun& run) {
   time_variants(run, kConvNaive, thread_variants(Backend::naive, kernels), rule_for(run.quick));
 }
 
+/// Rounds of a few runs per number of ranks: in turns, but for what one start of mpirun does at once.
 void time_ranks(const ExperimentRun& run) {
   if (const RanksHere here = ranks_here(); !here.possible) return run.left_out("ranks", here.why);
-  for (const int ranks : conv_published::kCores) {
-    run.progress(fmt::format("{} rank{} under mpirun", ranks, ranks == 1 ? "" : "s"));
-    const Captured done = run_on_ranks(ranks, {"reproduce", "conv-multicore", "--rank-runs", run.quick ? "3" : "10"},
-                                       {.patience = std::chrono::minutes(5)});
-    const Json seconds = Json::parse(done.ok() ? done.out : "null", nullptr, false);
-    if (!seconds.is_array()) {
-      run.left_out(fmt::format("{} ranks", ranks), done.ok() ? "its answer makes no sense" : done.reason());
-      continue;
+  const int rounds = run.quick ? 1 : 5, runs = run.quick ? 3 : 2;
+  std::map<int, std::vector<double>> samples;
+  std::map<int, std::string> failures;
+  for (int round = 0; round < rounds; ++round)
+    for (const int ranks : conv_published::kCores) {
+      if (failures.contains(ranks)) continue;
+      if (round == 0) run.progress(fmt::format("{} rank{} under mpirun", ranks, ranks == 1 ? "" : "s"));
+      const Captured done = run_on_ranks(ranks, {"reproduce", "conv-multicore", "--rank-runs", std::to_string(runs)},
+                                         {.patience = std::chrono::minutes(5)});
+      const Json seconds = Json::parse(done.ok() ? done.out : "null", nullptr, false);
+      if (!seconds.is_array()) {
+        failures[ranks] = done.ok() ? "its answer makes no sense" : done.reason();
+        run.left_out(fmt::format("{} ranks", ranks), failures[ranks]);
+        continue;
+      }
+      for (const Json& each : seconds) samples[ranks].push_back(each.get<double>());
     }
-    keep_samples(run, kConvRanks, {.name = fmt::format("{}", ranks), .numbers = {{"workers", ranks}}}, "1",
-                 seconds.get<std::vector<double>>());
-  }
+  for (auto& [ranks, seconds] : samples)
+    keep_samples(run, kConvRanks, {.name = fmt::format("{}", ranks), .numbers = {{"workers", ranks}}, .baseline = "1"},
+                 std::move(seconds));
 }
 
 /// The largest difference of some outputs, or nothing where they are not as many.
@@ -97,30 +105,31 @@ std::optional<double> difference(const std::vector<float>& ours, const Json& the
 struct Peer {
   const char *module, *name, *cure;
 };
-constexpr Peer kPeers[] = {{"torch", "PyTorch", "scripts/venv_peers, or pip install torch"},
+constexpr Peer kPeers[] = {{"torch", "PyTorch", "make peers, or pip install torch"},
                            {"cv2", "OpenCV filter2D", "pip install opencv-python-headless"},
                            {"scipy", "SciPy FFT", "pip install scipy"}};
 
-void time_peer(const ExperimentRun& run, const Peer& peer, const std::string& script, int threads,
-               const std::vector<float>& ours) {
+/// Starts another program's convolution and adds it to the contest, if it computes the same.
+void add_peer(const ExperimentRun& run, const Peer& peer, const std::string& script, int threads,
+              const std::vector<float>& ours, std::vector<Variant>& contest) {
   const std::string name = fmt::format("{}, {} thread{}", peer.name, threads, threads == 1 ? "" : "s");
   const auto python = find_python({"numpy", peer.module});
   if (!python) return run.left_out(name, fmt::format("no Python here imports {}: {}", peer.module, peer.cure));
-  run.progress(name);
-  const Captured done = run_captured(
-      {*python, script, peer.module, std::to_string(threads), run.quick ? "3" : "10", std::to_string(kProbeStep)},
-      {.patience = std::chrono::minutes(5), .environment = {{"OMP_NUM_THREADS", std::to_string(threads)}}});
-  const Json answer = Json::parse(done.ok() ? done.out : "null", nullptr, false);
-  if (!answer.is_object() || !answer.contains("seconds"))
-    return run.left_out(name, done.ok() ? "its answer makes no sense" : done.reason());
-  const auto off = difference(ours, answer.value("outputs", Json()));
-  if (!off || *off > kTolerance)
-    return run.left_out(name, fmt::format("it computes something else: outputs differ by {}", off ? *off : NAN));
-  keep_samples(run, kConvPeers,
-               {.name = name,
-                .numbers = {{"workers", threads}, {"largest_difference", *off}},
-                .words = {{"version", answer.value("version", "")}}},
-               "SIMD, 1 thread", answer["seconds"].get<std::vector<double>>());
+  run.progress(fmt::format("{} by {}", name, *python));
+  try {
+    const auto program = std::make_shared<Conversation>(
+        std::vector<std::string>{*python, script, peer.module, std::to_string(threads), std::to_string(kProbeStep)},
+        Environment{{"OMP_NUM_THREADS", std::to_string(threads)}}, kPeerPatience);
+    const auto off = difference(ours, program->greeting().value("outputs", Json()));
+    if (!off || *off > kTolerance)
+      return run.left_out(name, fmt::format("it computes something else: outputs differ by {}", off ? *off : NAN));
+    contest.push_back({.name = name,
+                       .numbers = {{"workers", threads}, {"largest_difference", *off}},
+                       .words = {{"version", program->greeting().value("version", "")}, {"python", *python}},
+                       .sample = [program] { return program->ask("run", kPeerPatience).at("seconds").get<double>(); }});
+  } catch (const Error& error) {
+    run.left_out(name, error.what());
+  }
 }
 
 void time_peers(const ExperimentRun& run) {
@@ -129,24 +138,26 @@ void time_peers(const ExperimentRun& run) {
   const auto image = std::make_shared<ConvImage>(Backend::simd);
   image->run(all);
   const std::vector<float> outputs = image->outputs(kProbeStep);
-  std::vector<Variant> own;
+  std::vector<Variant> contest;
   for (const int threads : teams)
-    own.push_back({.name = fmt::format("SIMD, {} thread{}", threads, threads == 1 ? "" : "s"),
-                   .body = [image, threads] { image->run(threads); },
-                   .numbers = {{"workers", threads}}});
+    contest.push_back({.name = fmt::format("SIMD, {} thread{}", threads, threads == 1 ? "" : "s"),
+                       .body = [image, threads] { image->run(threads); },
+                       .numbers = {{"workers", threads}}});
   try {
     const auto library = std::make_shared<ConvImage>(Backend::library);
-    own.push_back(
+    contest.push_back(
         {.name = "library (oneDNN), 1 thread", .body = [library] { library->run(1); }, .numbers = {{"workers", 1}}});
   } catch (const Error& error) {
     run.left_out("library (oneDNN)", error.what());
   }
-  run.progress("ours and the library kernels, in turns");
-  time_variants(run, kConvPeers, own, rule_for(run.quick));
-  const auto script = find_in_tree("bench/reproduce/conv_image.py");
-  if (!script) return run.left_out("other software", "bench/reproduce/conv_image.py is not beside this program");
-  for (const Peer& peer : kPeers)
-    for (const int threads : teams) time_peer(run, peer, script->string(), threads, outputs);
+  if (const auto script = find_in_tree("bench/reproduce/conv_image.py")) {
+    for (const Peer& peer : kPeers)
+      for (const int threads : teams) add_peer(run, peer, script->string(), threads, outputs, contest);
+  } else {
+    run.left_out("other software", "bench/reproduce/conv_image.py is not beside this program");
+  }
+  run.progress("ours, the library kernels and other software, in turns");
+  time_variants(run, kConvPeers, contest, rule_for(run.quick));
 }
 
 void measure_conv(const ExperimentRun& run) {

@@ -115,9 +115,10 @@ void keep_mode(const ExperimentRun& run, const Mode& mode, ModeTimes& times, con
   Variant variant{.name = mode.name,
                   .numbers = {{"threads", mode.threads}, {"ranks", mode.ranks}},
                   .words = {{"backend", mode.backend}},
-                  .weight_hash = times.hash};
+                  .weight_hash = times.hash,
+                  .baseline = baseline};
   for (const auto& [phase, seconds] : times.phases) variant.numbers[phase] = seconds / times.counted;
-  keep_samples(run, kDigitModes, variant, baseline, std::move(times.iterations));
+  keep_samples(run, kDigitModes, variant, std::move(times.iterations));
 }
 
 /// Numbers as the script reads them.
@@ -192,7 +193,8 @@ void time_python_loops(const ExperimentRun& run, const DigitSource& source) {
     variant.numbers[phase] = median(seconds);
   }
   variant.words["version"] = answer.value("version", "");
-  keep_samples(run, kDigitModes, variant, "sequential, SIMD", answer.at("total").get<std::vector<double>>());
+  variant.baseline = "sequential, SIMD";
+  keep_samples(run, kDigitModes, variant, answer.at("total").get<std::vector<double>>());
 }
 
 }  // namespace lockstep::cli

@@ -45,6 +45,7 @@ void time_pytorch(const ExperimentRun& run);
 void measure_not_a_number(const ExperimentRun& run);
 
 // The parts of the report.
+void describe_openmp_summary(const Findings& findings, report::Document& document);
 void describe_moons(const Findings& findings, report::Document& document);
 void describe_threads(const Findings& findings, report::Document& document);
 void describe_sections(const Findings& findings, report::Document& document);

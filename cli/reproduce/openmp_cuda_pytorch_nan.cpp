@@ -158,8 +158,9 @@ void describe_not_a_number(const Findings& findings, report::Document& document)
                                     {.title = "Loss", .format = report::fixed(4)},
                                     {.title = "Stopped"}}};
   for (const Result* each : findings.series(kTrained))
-    trained.rows.push_back({.cells = {short_name(*each), each->number("epochs"), each->number("accuracy"),
-                                      each->number("loss"), each->word("diverged")}});
+    trained.rows.push_back(
+        {.cells = {short_name(*each), each->number("epochs"), each->number("accuracy"), each->number("loss"),
+                   each->word("diverged").empty() ? "no" : each->word("diverged")}});
   trained.notes = {"1000 moons, batches of 50, Adam at 0.001."};
   const std::string seen =
       first == nullptr

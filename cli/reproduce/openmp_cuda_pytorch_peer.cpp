@@ -1,15 +1,13 @@
 // PyTorch on the same machine, where it is installed: the yardstick that the paper proposed and left out.
 
-#include <chrono>
-#include <span>
-#include <variant>
+#include <memory>
 
 #include <fmt/format.h>
 
-#include "cli/captured.hpp"
+#include "cli/conversation.hpp"
 #include "cli/reproduce/openmp_cuda_pytorch.hpp"
+#include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
-#include "cli/scores.hpp"
 #include "cli/tools.hpp"
 #include "lockstep/parallel/team.hpp"
 
@@ -21,41 +19,22 @@ using report::Cell;
 
 constexpr const char* kScript = "bench/reproduce/deep_sigmoid_torch.py";
 
-struct PeerTimes {
-  std::string version{};
-  double reached = 0;  // the epoch; 0: never
-  double accuracy = 0, moons_seconds = 0;
-  std::vector<double> epochs{};
-};
+constexpr double kPatience = 240;  // seconds for an import and the moons, or for an epoch
 
-/// Error texts instead of an exception: a peer that fails is left out, and the experiment goes on.
-std::variant<PeerTimes, std::string> measure_peer(const std::string& python, const std::string& script, int threads,
-                                                  bool quick) {
+/// PyTorch on so many threads, after its moons; an epoch is a line.
+Variant torch_variant(const std::string& python, const std::string& script, int threads, bool quick) {
   const std::string count = std::to_string(threads);
-  const Captured said = run_captured({python, script, count, quick ? "3" : "15", quick ? "60" : "200"},
-                                     {.patience = std::chrono::minutes(quick ? 1 : 4),
-                                      .environment = {{"OMP_NUM_THREADS", count}, {"MKL_NUM_THREADS", count}}});
-  if (!said.ok()) return said.reason();
-  PeerTimes times;
-  try {
-    for (std::size_t start = 0; start < said.out.size();) {
-      const std::size_t end = std::min(said.out.find('\n', start), said.out.size());
-      const Json line = Json::parse(said.out.substr(start, end - start));
-      start = end + 1;
-      if (line.at("what") == "epoch") {
-        times.epochs = line.at("samples").get<std::vector<double>>();
-        continue;
-      }
-      times.version = line.at("version").get<std::string>();
-      times.reached = line.at("reached").get<double>();
-      times.accuracy = line.at("accuracy").get<double>();
-      times.moons_seconds = line.at("seconds").get<double>();
-    }
-  } catch (const Json::exception&) {
-    return "it said something that is no result";
-  }
-  if (times.epochs.empty()) return "it gave no times";
-  return times;
+  const auto program =
+      std::make_shared<Conversation>(std::vector<std::string>{python, script, count, quick ? "60" : "200"},
+                                     Environment{{"OMP_NUM_THREADS", count}, {"MKL_NUM_THREADS", count}}, kPatience);
+  const Json& moons = program->greeting();
+  return {.name = fmt::format("PyTorch, eager, {} thread{}", threads, threads == 1 ? "" : "s"),
+          .numbers = {{"threads", threads},
+                      {"moons_accuracy", moons.value("accuracy", 0.0)},
+                      {"moons_reached_in_epoch", moons.value("reached", 0.0)},
+                      {"moons_seconds", moons.value("seconds", 0.0)}},
+          .words = {{"version", moons.value("version", "")}, {"python", python}},
+          .sample = [program] { return program->ask("epoch", kPatience).at("seconds").get<double>(); }};
 }
 
 }  // namespace
@@ -67,33 +46,29 @@ void time_pytorch(const ExperimentRun& run) {
     return run.left_out("PyTorch", python
                                        ? fmt::format("{} is not beside this program", kScript)
                                        : "no Python here imports torch; `make peers` installs it in build/venv-peers");
-  run.progress("PyTorch on the same networks");
+  run.progress(fmt::format("PyTorch on the same networks, by {}", *python));
   const auto data = moon_points(1000);
+  std::vector<std::unique_ptr<DeepTraining>> trainings;
+  std::vector<Variant> contest;
   for (const int threads : available_cpus() > 1 ? std::vector<int>{1, available_cpus()} : std::vector<int>{1}) {
-    const std::string count = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
-    const auto peer = measure_peer(*python, script->string(), threads, run.quick);
-    if (const auto* reason = std::get_if<std::string>(&peer)) {
-      run.left_out("PyTorch, " + count, *reason);
-      continue;
-    }
-    const PeerTimes& times = std::get<PeerTimes>(peer);
-    DeepTraining training(*data, deep_options(Backend::simd, threads, 512));
-    const Variant ours{.name = "Lockstep, simd, " + count,
-                       .body = [&] { training.trainer->fit(*data, {.epochs = 1}); },
+    trainings.push_back(std::make_unique<DeepTraining>(*data, deep_options(Backend::simd, threads, 512)));
+    const DeepTraining& training = *trainings.back();
+    const std::string ours = "Lockstep, " + kernels_on(Backend::simd, threads);
+    contest.push_back({.name = ours,
+                       .body = [&training, data] { training.trainer->fit(*data, {.epochs = 1}); },
                        .numbers = {{"threads", threads}},
                        .words = {{"backend", "simd"}},
-                       .weight_hash = training.hash};
-    time_variants(run, kPeerTimes, std::span(&ours, 1),
-                  {.share = 0.03, .least = run.quick ? 3 : 6, .most = 15, .budget_seconds = run.quick ? 3.0 : 15.0});
-    keep_samples(run, kPeerTimes,
-                 {.name = "PyTorch, eager, " + count,
-                  .numbers = {{"threads", threads},
-                              {"moons_accuracy", times.accuracy},
-                              {"moons_reached_in_epoch", times.reached},
-                              {"moons_seconds", times.moons_seconds}},
-                  .words = {{"version", times.version}}},
-                 ours.name, times.epochs);
+                       .weight_hash = training.hash,
+                       .baseline = ours});
+    try {
+      contest.push_back(torch_variant(*python, script->string(), threads, run.quick));
+      contest.back().baseline = ours;
+    } catch (const std::exception& error) {  // of the program, or of what it said
+      run.left_out(fmt::format("PyTorch on {} threads", threads), error.what());
+    }
   }
+  time_variants(run, kPeerTimes, contest,
+                {.share = 0.03, .least = run.quick ? 3 : 6, .most = 30, .budget_seconds = run.quick ? 6.0 : 40.0});
 }
 
 void describe_pytorch(const Findings& findings, report::Document& document) {
@@ -119,8 +94,8 @@ void describe_pytorch(const Findings& findings, report::Document& document) {
   }
   if (version.empty()) return;
   table.notes = {fmt::format(
-      "PyTorch {}. The programs run one after the other, not in turns. Moons: 2-3-3-1 in PyTorch, on its own "
-      "draw of the same figure.",
+      "PyTorch {}, epoch by epoch in turns with Lockstep. Moons: 2-3-3-1 in PyTorch, on its own draw of the same "
+      "figure.",
       version)};
   document.section("PyTorch on the same processors")
       .add(report::Paragraph{

@@ -85,19 +85,23 @@ void add_common_sections(const Experiment& experiment, const Findings& findings,
       .add(std::move(facts))
       .add(report::Code{.text = run.origin.command, .title = "To repeat it"})
       .add(report::Code{.text = experiment.config, .title = "The set-up"});
-  for (const std::string& warning : run.warnings)
-    document.sections.back().add(report::Notice{.kind = report::Notice::Kind::warning, .text = warning});
 }
 
 report::Document document_of(const Experiment& experiment, const Findings& findings) {
-  report::Document document{.title = fmt::format("{}: {}", experiment.name, experiment.title),
-                            .subtitle = experiment.paper};
+  report::Document document{.title = experiment.name,
+                            .subtitle = fmt::format("{}. {}", experiment.title, experiment.paper)};
   if (findings.find(kDone) == nullptr)
     document.section("Not complete")
         .add(report::Notice{.kind = report::Notice::Kind::warning,
                             .text = "This run was stopped before its end: what it had measured is here, the rest is "
                                     "missing."});
   experiment.describe(findings, document);
+  // Before any number is read.
+  if (const Result& run = findings.get(kRun); !run.warnings.empty() && !document.sections.empty()) {
+    std::vector<report::Block>& first = document.sections.front().blocks;
+    for (const std::string& warning : run.warnings)
+      first.insert(first.begin(), report::Notice{.text = "Taken under a warning: " + warning});
+  }
   add_common_sections(experiment, findings, document);
   document.footer = fmt::format("Made by lockstep reproduce {} from results.jsonl.", experiment.name);
   return document;
@@ -134,7 +138,7 @@ void measure(const Experiment& experiment, const ReproduceArguments& arguments, 
                           .console = console,
                           .keep = [&](Result result) {
                             result.origin = origin;
-                            result.warnings = warnings;
+                            result.warnings.insert(result.warnings.begin(), warnings.begin(), warnings.end());
                             append_result(folder / kResultsFile, result);
                           }};
   console.note(fmt::format("{}: {}", experiment.name, experiment.time));

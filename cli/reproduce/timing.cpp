@@ -9,13 +9,15 @@
 namespace lockstep::cli {
 
 void keep_samples(const ExperimentRun& run, const std::string& series, const Variant& variant,
-                  const std::string& baseline, std::vector<double> samples) {
+                  std::vector<double> samples, std::vector<std::string> warnings) {
   Result result{.kind = "measurement", .name = fmt::format("{}: {}", series, variant.name)};
   result.samples = std::move(samples);
-  if (baseline != variant.name) result.baseline = fmt::format("{}: {}", series, baseline);
+  if (!variant.baseline.empty() && variant.baseline != variant.name)
+    result.baseline = fmt::format("{}: {}", series, variant.baseline);
   result.numbers = variant.numbers;
   result.words = variant.words;
   result.weight_hash = variant.weight_hash;
+  result.warnings = std::move(warnings);
   run.keep(std::move(result));
 }
 
@@ -23,17 +25,24 @@ void time_variants(const ExperimentRun& run, const std::string& series, std::spa
                    const SamplingRule& rule) {
   std::vector<SampledVariant> sampled;
   for (const Variant& each : variants)
-    sampled.push_back({each.name, [&each] {
+    sampled.push_back({each.name, each.sample ? each.sample : [&each] {
                          const auto start = std::chrono::steady_clock::now();
                          each.body();
                          return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
                        }});
   const std::vector<SampledResult> taken = sample_in_turns(sampled, rule);
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    if (taken[i].samples.empty())
+    if (taken[i].samples.empty()) {
       run.left_out(variants[i].name, taken[i].failure.empty() ? "no time was left for it" : taken[i].failure);
-    else
-      keep_samples(run, series, variants[i], variants[0].name, taken[i].samples);
+      continue;
+    }
+    Variant variant = variants[i];
+    if (variant.baseline.empty()) variant.baseline = variants[0].name;
+    std::vector<std::string> warnings;
+    if (!taken[i].settled() && rule.share > 0)
+      warnings.push_back(fmt::format("not settled ({}): the interval is wider than {:.0f} % of the median",
+                                     to_string(taken[i].end), 100 * rule.share));
+    keep_samples(run, series, variant, taken[i].samples, std::move(warnings));
   }
 }
 

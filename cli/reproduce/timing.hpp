@@ -14,23 +14,25 @@
 namespace lockstep::cli {
 
 struct Variant {
-  std::string name;            // "simd, 2 threads"
-  std::function<void()> body;  // what is timed
+  std::string name;              // "simd, 2 threads"
+  std::function<void()> body{};  // what is timed
   // What somebody needs to know to do it again.
   std::map<std::string, double> numbers{};
   std::map<std::string, std::string> words{};
   std::string weight_hash{};
+  std::string baseline{};            // of its speed-up: the name of a variant of the series; empty: the first
+  std::function<double()> sample{};  // instead of `body`: seconds that another program measured
 };
 
 /// Samples the variants in turns and keeps a result of kind "measurement" of each, named "series: name", with all its
-/// samples. The baseline of speed-ups is the first variant.
+/// samples; one whose interval stayed wider than the rule's share carries a warning. A variant that fails or for which
+/// no time is left is left out.
 void time_variants(const ExperimentRun& run, const std::string& series, std::span<const Variant> variants,
                    const SamplingRule& rule);
 
-/// The same for samples of one variant that were taken elsewhere, by another program. `baseline`: the name of a variant
-/// of the series.
+/// The same for samples of one variant that were taken elsewhere, by another program.
 void keep_samples(const ExperimentRun& run, const std::string& series, const Variant& variant,
-                  const std::string& baseline, std::vector<double> samples);
+                  std::vector<double> samples, std::vector<std::string> warnings = {});
 
 /// Below tables that show devices.
 inline constexpr const char* kDeviceNote =

@@ -100,9 +100,8 @@ SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, co
        {simulator.driver, folder.file("plan.json").string(), folder.file("rates.json").string(), result.string()})
     words.push_back(word);
   // smpirun leaves its own files where TMPDIR says when it is killed.
-  const Captured done =
-      run_captured(words, {.patience = std::chrono::milliseconds(static_cast<std::int64_t>(run.timeout * 1e3)),
-                           .environment = {{"TMPDIR", folder.path().string()}}});
+  const Captured done = run_captured(
+      words, {.patience = milliseconds_of(run.timeout), .environment = {{"TMPDIR", folder.path().string()}}});
   if (fs::exists(result)) return parse_result(read_text(result));
   if (done.timed_out)
     throw Error(ExitCode::resources,

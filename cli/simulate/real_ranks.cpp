@@ -117,8 +117,7 @@ RealSteps measure_real_steps(const StepPlan& plan, int ranks, const LaunchArgume
   const std::vector<Host> hosts = launch.hosts.empty() ? std::vector<Host>{} : read_hosts(launch.hosts);
   const StartCommand start = start_command(find_mpirun(launch.mpi), arguments, ranks, hosts, false, "simulate");
   const Captured done =
-      run_captured(start.words, {.patience = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1e3)),
-                                 .environment = start.environment});
+      run_captured(start.words, {.patience = milliseconds_of(timeout), .environment = start.environment});
   if (!done.ok() || !std::filesystem::exists(result))
     throw Error(ExitCode::resources, done.timed_out
                                          ? fmt::format("{} real ranks were not done within {:.0f} s", ranks, timeout)

@@ -35,6 +35,21 @@ TEST(Captured, WhatDoesNotEndIsEndedWithItsChildren) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
+TEST(Captured, WhatItLeavesBehindIsNotWaitedFor) {
+  const auto start = std::chrono::steady_clock::now();
+  const Captured done = run_captured({"sh", "-c", "sleep 60 & echo done"});
+  EXPECT_TRUE(done.ok());
+  EXPECT_EQ(done.out, "done\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(Captured, TheUserMayStopIt) {
+  const Captured done = run_captured({"sleep", "60"}, {.stopped = [] { return true; }});
+  EXPECT_TRUE(done.stopped);
+  EXPECT_FALSE(done.ok());
+  EXPECT_EQ(done.reason(), "stopped by a signal");
+}
+
 TEST(Captured, AProgramThatIsNotThere) {
   const Captured done = run_captured({"lockstep-no-such-program"});
   EXPECT_EQ(done.code, 127);

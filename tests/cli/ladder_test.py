@@ -42,13 +42,35 @@ class Ladder(ProgramTest):
             self.assertIn("[train]", rung["configuration"])
             self.assertEqual(rung["seed"], 1)
         kinds = {r["kind"] for r in results}
-        self.assertLessEqual({"machine", "ladder", "section", "roofline", "curve", "check"}, kinds)
-        self.assertEqual("fit" in kinds, len(RUNGS) > 2)
+        self.assertLessEqual({"machine", "ladder", "section", "roofline", "curve", "check", "fit"}, kinds)
+        self.check_fits(done.out, [r for r in results if r["kind"] == "fit"])
         page = (self.folder / "out/report.html").read_text()
         for text in ("plain loops, optimised", "Roofline", "Hoefler"):
             self.assertIn(text, page)
         self.assertTrue((self.folder / "out/ladder.csv").exists())
         self.report_again(page)
+
+    def check_fits(self, out, fits):
+        """What is fitted is shown, and what has too few points is named instead."""
+        self.assertIn("No fit of the universal scalability law of threads", out)
+        self.assertFalse([f for f in fits if f["words"]["law"] == "usl"])
+        self.assertIn("**" if "\x1b" in out else "SIMD (", out)  # what each kind of parallelism brings
+        if len(RUNGS) > 2:
+            for text in ("Karp-Flatt", "Parallel efficiency and its factors (POP)", "Amdahl's serial share of threads"):
+                self.assertIn(text, out)
+            self.assertIn("karp_flatt_2", next(f for f in fits if f["name"] == "measured threads")["numbers"])
+
+    def test_more_workers_than_processors(self):
+        """Whoever names such a rung gets it, with a warning; a crowded hybrid keeps the bits too."""
+        crowded = f"threads-{len(os.sched_getaffinity(0)) + 1}"
+        done = self.run_program("ladder", "moons.toml", "--rungs", f"simd,{crowded}", "--budget", "1", "--samples", "1",
+                                "--out", "crowd")
+        self.assertEqual(done.code, 0, done)
+        rung = next(r for r in self.results("crowd") if r["name"] == crowded)
+        self.assertEqual(rung["words"]["mark"], "same")
+        self.assertIn("more workers than processors", rung["warnings"])
+        for name in ("threads-0", "threads-2x", "hybrid-2", "hybrid-2x2x2", "ranks-100000"):
+            self.refuse(2, f"--rungs {name}", "ladder", "moons.toml", "--out", "none", "--rungs", name)
 
     def report_again(self, page):
         """The same page from the results alone; hostile names do no harm; a damaged line is refused."""

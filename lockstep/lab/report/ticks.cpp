@@ -136,9 +136,14 @@ AxisMap make_axis(const Axis& axis, std::span<const double> values, bool from_ze
 }
 
 std::vector<double> axis_ticks(const Axis& axis, const AxisMap& map, int most) {
-  if (axis.ticks.empty())
-    return map.scale == Scale::linear ? linear_ticks(map.low, map.high, most) : log_ticks(map.low, map.high, most);
   std::vector<double> out;
+  if (axis.ticks.empty()) {
+    out = map.scale == Scale::linear ? linear_ticks(map.low, map.high, most) : log_ticks(map.low, map.high, most);
+    // Half an epoch would be written as a whole one.
+    if (axis.format.style == Style::integer)
+      std::erase_if(out, [](double tick) { return std::abs(tick - std::round(tick)) > 1e-9; });
+    return out;
+  }
   for (const double tick : axis.ticks)
     if (map.shows(tick) && map.share(tick) >= -1e-9 && map.share(tick) <= 1 + 1e-9) out.push_back(tick);
   return out;
@@ -150,8 +155,13 @@ std::vector<std::string> tick_texts(const Axis& axis, std::span<const double> ti
   const Style style = axis.format.style;  // the digits of values are too many, or too few, for ticks
   const bool plain = style == Style::automatic || style == Style::fixed || style == Style::significant;
   const int decimals = decimals_for(ticks);
+  std::vector<double> hundredfold(ticks.begin(), ticks.end());
+  for (double& tick : hundredfold) tick *= 100;
+  const int percent_decimals = std::min(decimals_for(hundredfold), 6);
   for (const double tick : ticks) {
-    if (!plain)
+    if (style == Style::percent)
+      out.push_back(format_number(tick, percent(percent_decimals)));
+    else if (!plain)
       out.push_back(without_trailing_zeros(format_number(tick, axis.format)));
     else if (logarithmic && is_power_of_ten(tick) && (tick > 9.9e4 || tick < 1.1e-4))
       out.push_back(power_of_ten(static_cast<int>(std::lround(std::log10(tick)))));

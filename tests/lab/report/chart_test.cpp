@@ -33,6 +33,16 @@ TEST(ReportTicks, LinearStepsAreOneTwoFive) {
   EXPECT_TRUE(linear_ticks(0, kInf, 5).empty());
 }
 
+TEST(Ticks, NoTwoHaveTheSameText) {
+  // Five epochs in steps of a half; accuracies in steps of half a percent.
+  const Axis epochs{.format = integer()}, shares{.format = percent(0)};
+  const auto whole = axis_ticks(epochs, make_axis(epochs, std::vector<double>{1, 5}, false, 9), 9);
+  expect_near(whole, {1, 2, 3, 4, 5});
+  const auto parts = axis_ticks(shares, make_axis(shares, std::vector<double>{0.955, 0.975}, false, 5), 5);
+  const auto texts = tick_texts(shares, parts);
+  EXPECT_EQ(texts, (std::vector<std::string>{"95.5 %", "96.0 %", "96.5 %", "97.0 %", "97.5 %"}));
+}
+
 TEST(ReportTicks, LogarithmicOnesAreDecades) {
   expect_near(log_ticks(0.9, 1.2e5, 6), {1, 10, 100, 1000, 1e4, 1e5});
   expect_near(log_ticks(1, 1e12, 5), {1, 1e3, 1e6, 1e9, 1e12});

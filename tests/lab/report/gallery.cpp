@@ -146,7 +146,12 @@ void add_scaling(Document& document) {
                      .y = {.title = "Accuracy", .format = percent(0)},
                      .series = {{.name = "training", .points = {{1, .71}, {2, .82}, {3, .86}, {4, .88}, {5, .89}}},
                                 {.name = "validation", .points = {{1, .74}, {2, .81}, {3, .85}, {4, .87}, {5, .88}}}}};
-  document.section("Scaling").add(speed_up).add(Panels{{loss, accuracy}});
+  LineChart few{.title = "Few epochs and a narrow range",
+                .description = "Ticks must not round to the same text.",
+                .x = {.title = "Epoch", .format = integer()},
+                .y = {.title = "Accuracy", .format = percent(0)},
+                .series = {{.name = "validation", .points = {{1, .955}, {2, .962}, {3, .967}, {4, .97}, {5, .974}}}}};
+  document.section("Scaling").add(speed_up).add(Panels{{loss, accuracy}}).add(few);
 }
 
 void add_roofline(Document& document) {

@@ -1,0 +1,53 @@
+"""The pages that the program writes, in real Chromium: of a training, of a ladder and of an experiment. On a telephone and on
+a desk nothing overlaps, leaves the page or is empty; ticks can be told apart; texts stand out in light and in dark."""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab" / "report"))
+
+from page_checks import CHROMIUM, CONTRAST, EMPTY, OVERFLOWS, OVERLAPS, SAME_TICKS, start_chromium  # noqa: E402
+from program import MOONS, ProgramTest, main  # noqa: E402
+
+
+class Pages(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("moons.toml", MOONS)
+
+    def look_at(self, folder):
+        playwright, browser = start_chromium()
+        self.addCleanup(playwright.stop)
+        self.addCleanup(browser.close)
+        for width, scheme in ((360, "dark"), (1280, "light")):
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            messages = []
+            page.on("console", lambda message: messages.append(message.text))
+            page.goto((self.folder / folder / "report.html").as_uri())
+            for check in (OVERLAPS, OVERFLOWS, SAME_TICKS, EMPTY):
+                self.assertEqual(page.evaluate(check), [], f"{folder} at {width}")
+            for ratio, what in page.evaluate(CONTRAST):
+                self.assertGreaterEqual(ratio, 4.5, f"{folder}, {scheme}: {what}")
+            self.assertEqual(messages, [])
+
+    def test_training(self):
+        self.assertEqual(self.run_program("train", "moons.toml", "--out", "run", "--profile").code, 0)
+        self.look_at("run")
+
+    def test_ladder(self):
+        done = self.run_program("ladder", "moons.toml", "--rungs", "naive,simd,threads-2,threads-3,weak-2", "--budget", "2",
+                                "--samples", "3", "--out", "ladder")
+        self.assertEqual(done.code, 0, done)
+        self.look_at("ladder")
+
+    def test_experiment(self):
+        done = self.run_program("reproduce", "cuda-quadrants", "--quick", "--out", "quadrants")
+        self.assertEqual(done.code, 0, done)
+        self.look_at("quadrants")
+
+
+if __name__ == "__main__":
+    if not CHROMIUM:
+        print("chromium is missing: apt install chromium fonts-dejavu-core")
+        sys.exit(1 if os.environ.get("CI", "") not in ("", "0", "false") else 77)
+    main()
