@@ -127,12 +127,15 @@ void ScalingStudy::add_unfitted(const char* of, const char* law, std::size_t poi
   result.words = {
       {"law", "none"},
       {"of", of},
-      {"text", fmt::format("No {} of {}: {} point{} measured, and it takes {}, one of them with one worker.", law, of,
-                           points, points == 1 ? " was" : "s were", needed)}};
+      {"text", fmt::format("No {} of {}: {} point{} measured with a processor for every worker, and it takes "
+                           "{}, one of them with one worker.",
+                           law, of, points, points == 1 ? " was" : "s were", needed)}};
   results.push_back(std::move(result));
 }
 
 void ScalingStudy::add_to(std::vector<Result>& results) const {
+  // Workers that take turns on a processor follow no law of scaling.
+  const auto crowded = [&](const ScalingPoint& point) { return point.workers > climb_.ceilings.threads; };
   const auto fit = [&](const char* of, const char* law, const auto& fitter, const std::vector<ScalingPoint>& measured,
                        std::size_t needed) {
     const bool one = std::any_of(measured.begin(), measured.end(), [](const auto& p) { return p.workers == 1; });
@@ -140,15 +143,17 @@ void ScalingStudy::add_to(std::vector<Result>& results) const {
     add_fit(of, fitter(measured, farthest(measured)), results);
   };
   for (const auto& [of, group] : {std::pair{"threads", RungGroup::threads}, {"ranks", RungGroup::ranks}}) {
-    const auto strong = points(group);
+    auto strong = points(group);
     if (strong.empty()) continue;
     add_measured(of, strong, results);
+    std::erase_if(strong, crowded);
     fit(of, "fit of Amdahl's law", fit_amdahl, strong, 2);
     fit(of, "fit of the universal scalability law", fit_usl, strong, 3);
   }
-  const auto weak = points(RungGroup::weak);
+  auto weak = points(RungGroup::weak);
   if (weak.empty()) return;
   add_measured("weak threads", weak, results);
+  std::erase_if(weak, crowded);
   fit("weak threads", "fit of Gustafson's law", fit_gustafson, weak, 2);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/build_commit.hpp"
 #include "cli/reproduce/conv_multicore.hpp"
 #include "cli/reproduce/experiment.hpp"
+#include "cli/reproduce/rules.hpp"
 #include "cli/run_directory.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
@@ -83,6 +84,7 @@ void add_common_sections(const Experiment& experiment, const Findings& findings,
           "95 % interval of the median from order statistics, and every sample stands in `results.jsonl`. What was "
           "published is marked so; nothing of it was measured here."})
       .add(std::move(facts))
+      .add(rules_kept(findings))
       .add(report::Code{.text = run.origin.command, .title = "To repeat it"})
       .add(report::Code{.text = experiment.config, .title = "The set-up"});
 }
