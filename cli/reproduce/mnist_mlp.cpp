@@ -135,7 +135,7 @@ Experiment mnist_mlp() {
               "Three layers of sigmoids on handwritten digits: above 95 % from the third epoch; and the exercises max "
               "and X X^T on 1, 2, 4 and 8 threads",
           .paper = mnist_published::kPaper,
-          .time = "about 4 min; with --quick one",
+          .time = "about 70 s; with --quick less",
           .config = kConfig,
           .measure = measure_digits,
           .describe = [](const Findings& findings, report::Document& document) {

@@ -144,7 +144,7 @@ Experiment mpi_digits() {
   return {.name = "mpi-digits",
           .title = "400-25-10 on 5000 digits: sequential, data parallel on ranks, on a device; phase by phase",
           .paper = digits_published::kPaper,
-          .time = "about 2 min; with --quick about 1 min",
+          .time = "about 45 s; with --quick less",
           .config = std::string(kFashionData) + kTraining,
           .measure = measure_digits,
           .describe = describe_digits};
