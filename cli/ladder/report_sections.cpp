@@ -207,7 +207,7 @@ void add_sections(const ResultSet& results, Document& document) {
     row.cells.emplace_back(reading(kinds, part.name));
     table.rows.push_back(std::move(row));
   }
-  section.add(std::move(table));
+  if (!table.rows.empty()) section.add(std::move(table));
 }
 
 }  // namespace lockstep::cli

@@ -144,14 +144,14 @@ void ScalingStudy::add_to(std::vector<Result>& results) const {
   };
   for (const auto& [of, group] : {std::pair{"threads", RungGroup::threads}, {"ranks", RungGroup::ranks}}) {
     auto strong = points(group);
-    if (strong.empty()) continue;
+    if (strong.size() < 2) continue;  // none of this kind was measured
     add_measured(of, strong, results);
     std::erase_if(strong, crowded);
     fit(of, "fit of Amdahl's law", fit_amdahl, strong, 2);
     fit(of, "fit of the universal scalability law", fit_usl, strong, 3);
   }
   auto weak = points(RungGroup::weak);
-  if (weak.empty()) return;
+  if (weak.size() < 2) return;
   add_measured("weak threads", weak, results);
   std::erase_if(weak, crowded);
   fit("weak threads", "fit of Gustafson's law", fit_gustafson, weak, 2);

@@ -42,21 +42,21 @@ class Ladder(ProgramTest):
             self.assertIn("[train]", rung["configuration"])
             self.assertEqual(rung["seed"], 1)
         kinds = {r["kind"] for r in results}
-        self.assertLessEqual({"machine", "ladder", "section", "roofline", "curve", "check", "fit"}, kinds)
+        self.assertLessEqual({"machine", "ladder", "section", "roofline", "curve", "check"}, kinds)
+        self.assertEqual("fit" in kinds, len(RUNGS) > 2)
         self.check_fits(done.out, [r for r in results if r["kind"] == "fit"])
         page = (self.folder / "out/report.html").read_text()
-        for text in ("plain loops, optimised", "Roofline", "Hoefler"):
+        for text in ("plain loops, optimised", "Roofline", "Hoefler", "What each part gains from which kind of parallelism"):
             self.assertIn(text, page)
         self.assertTrue((self.folder / "out/ladder.csv").exists())
         self.report_again(page)
 
     def check_fits(self, out, fits):
         """What is fitted is shown, and what has too few points is named instead."""
-        self.assertIn("No fit of the universal scalability law of threads", out)
         self.assertFalse([f for f in fits if f["words"]["law"] == "usl"])
-        self.assertIn("**" if "\x1b" in out else "SIMD (", out)  # what each kind of parallelism brings
         if len(RUNGS) > 2:
-            for text in ("Karp-Flatt", "Parallel efficiency and its factors (POP)", "Amdahl's serial share of threads"):
+            for text in ("No fit of the universal scalability law of threads", "Karp-Flatt", "Amdahl's serial share of threads",
+                         "Parallel efficiency and its factors (POP)"):
                 self.assertIn(text, out)
             self.assertIn("karp_flatt_2", next(f for f in fits if f["name"] == "measured threads")["numbers"])
 
