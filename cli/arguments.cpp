@@ -320,8 +320,11 @@ Needs SimGrid (libsimgrid-dev). Every node has one rank with one thread, as fast
       ->option_text("N,...");
   command->add_option("--network", simulate.network, "fat-tree, dragonfly or star; default: fat-tree")
       ->option_text("NAME");
-  command->add_option("--bandwidth", simulate.bandwidth, "Of every link; default: 100Gbit/s")->option_text("RATE");
-  command->add_option("--latency", simulate.latency, "Of every link; default: 1us")->option_text("TIME");
+  command
+      ->add_option("--bandwidth", simulate.bandwidth, "Of every link; default: 100Gbit/s, with --validate as measured")
+      ->option_text("RATE");
+  command->add_option("--latency", simulate.latency, "Of every link; default: 1us, with --validate as measured")
+      ->option_text("TIME");
   command->add_option("--scaling", simulate.scaling, "strong or weak; may be repeated; default: both")
       ->option_text("KIND")
       ->allow_extra_args(false);
@@ -338,8 +341,10 @@ Needs SimGrid (libsimgrid-dev). Every node has one rank with one thread, as fast
       ->check(number_between(1, 86400));
   command->add_option("--rates", simulate.rates, "Computing times of one core: read from the file, or written to it")
       ->option_text("FILE");
-  command->add_option("-o,--out", simulate.out, "A folder for report.html, report.json, CSV and Extra-P files")
+  command->add_option("-o,--out", simulate.out, "The folder for results and report; default: runs/simulate-<n>")
       ->option_text("DIR");
+  command->add_flag("--overwrite", simulate.overwrite, "Replace an earlier simulation in --out");
+  command->add_flag("--csv", simulate.csv, "Also write every table as CSV, and as the lines that Extra-P reads");
   command->add_flag("--validate", simulate.validate, "Compare with real ranks, started by mpirun");
   command->add_option("--hosts", simulate.hosts, "Hosts of the real ranks, as in launch")->option_text("FILE");
   command->add_option("--agent", simulate.agent, "What starts commands on them; default: ssh")->option_text("PROGRAM");

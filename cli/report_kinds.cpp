@@ -5,6 +5,7 @@
 #include "cli/ladder/report.hpp"
 #include "cli/reproduce/reproduce.hpp"
 #include "cli/simulate/results.hpp"
+#include "cli/simulate/validation_report.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 
 namespace lockstep::cli {
@@ -15,6 +16,7 @@ std::span<const ReportKind> report_kinds() {
       {"ladder", ladder_document},
       {"experiment", experiment_document},
       {"simulation", simulation_document},
+      {"validation", validation_document},
       {"measurement", report::results_document},
   };
   return kKinds;

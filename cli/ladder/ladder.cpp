@@ -10,6 +10,7 @@
 #include "cli/ladder/climb.hpp"
 #include "cli/ladder/report.hpp"
 #include "cli/ladder/report_parts.hpp"
+#include "cli/results_folder.hpp"
 #include "cli/run_directory.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -34,32 +35,6 @@ void catch_signals() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
-}
-
-/// The folder of the measurement: `path`, or runs/ladder-<n> with the first n that is free. Error(usage) when it holds
-/// something else than an earlier measurement that may be replaced.
-fs::path prepare_folder(const std::string& path, bool overwrite) {
-  fs::path folder = path;
-  if (path.empty()) {
-    int number = 1;
-    while (fs::exists(folder = fs::path("runs") / fmt::format("ladder-{}", number))) ++number;
-  } else if (fs::exists(folder) && !(fs::is_directory(folder) && fs::is_empty(folder))) {
-    const bool ours = fs::exists(folder / kResultsFile);
-    if (!ours || !overwrite)
-      throw Error(ExitCode::usage, fmt::format("--out {}: {}", path,
-                                               ours ? "holds an earlier measurement; --overwrite replaces it"
-                                                    : "exists and is no measurement of Lockstep's"));
-  }
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) fail_system(ExitCode::resources, folder.string(), error.value());
-  return folder;
-}
-
-void write_results(const fs::path& folder, const std::vector<Result>& results) {
-  std::string lines;
-  for (const Result& each : results) lines += to_json_line(each) + "\n";
-  write_file_atomically(folder / kResultsFile, lines);
 }
 
 /// Scaling, what limits the rungs, what gains from what, the words, and last the rungs themselves: what fits on a
@@ -98,7 +73,7 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
   // What makes no sense is refused before a folder is made for it.
   static_cast<void>(make_network(load_config(arguments.config, arguments.set)));
   static_cast<void>(chosen_rungs(all_rungs(available_cpus(), backend_names()), arguments.rungs));
-  const fs::path folder = prepare_folder(arguments.out, arguments.overwrite);
+  const fs::path folder = prepare_results_folder(arguments.out, "ladder", arguments.overwrite);
   const std::vector<Finding> findings = examine(look_at_machine(), {.threads = available_cpus(), .uses_library = true});
   for (const std::string& warning : warning_lines(findings)) console.note("doctor: " + warning);
   ResultOrigin origin = measured_here();

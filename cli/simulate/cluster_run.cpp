@@ -30,6 +30,7 @@ const std::vector<std::string>& settings() {
                                                 "smpi/bw-factor:0:1.0",
                                                 "smpi/lat-factor:0:1.0",
                                                 "smpi/wtime:0",
+                                                "smpi/test:0",
                                                 "smpi/init:0",
                                                 "network/crosstraffic:0",
                                                 "network/TCP-gamma:0",
@@ -48,6 +49,7 @@ SimulatedStep parse_result(const std::string& text) {
   if (json.contains("error"))
     throw Error(static_cast<ExitCode>(json.at("code").get<int>()), json.at("error").get<std::string>());
   return {.seconds = json.at("step_seconds").get<std::vector<double>>(),
+          .mean_seconds = json.at("mean_seconds").get<double>(),
           .work_seconds = json.at("work_seconds").get<std::vector<double>>(),
           .messages = json.at("messages").get<double>(),
           .bytes = json.at("bytes").get<double>(),
@@ -79,14 +81,15 @@ Simulator find_simulator() {
               "this build of Lockstep has no part for SimGrid: sudo apt-get install libsimgrid-dev, and build again");
 }
 
-SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, const SectionRates& rates,
+SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, const std::vector<SectionRates>& rates,
                             const ClusterRun& run) {
   const TemporaryFolder folder;
   const fs::path result = folder.file("result.json");
   write_file_atomically(folder.file("platform.xml"), platform_xml(run.cluster, run.nodes));
-  write_file_atomically(folder.file("hosts"), host_file(run.nodes));
+  write_file_atomically(folder.file("hosts"), run.model.empty() ? host_file(run.nodes) : host_file(run.model.host));
   write_file_atomically(folder.file("plan.json"), plan_json(plan));
-  write_file_atomically(folder.file("rates.json"), rates_json(rates));
+  write_file_atomically(folder.file("rates.json"), rank_rates_json(rates));
+  write_file_atomically(folder.file("model.json"), model_json(run.model));
   std::vector<std::string> words = {simulator.smpirun,
                                     "-np",
                                     std::to_string(run.nodes),
@@ -96,9 +99,9 @@ SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, co
                                     folder.file("hosts").string()};
   for (const auto& list : {settings(), run.more})
     for (const std::string& setting : list) words.push_back((setting.starts_with("log") ? "--" : "--cfg=") + setting);
-  for (const std::string& word :
-       {simulator.driver, folder.file("plan.json").string(), folder.file("rates.json").string(), result.string()})
-    words.push_back(word);
+  words.push_back(simulator.driver);
+  for (const char* name : {"plan.json", "rates.json", "model.json"}) words.push_back(folder.file(name).string());
+  words.push_back(result.string());
   // smpirun leaves its own files where TMPDIR says when it is killed.
   const Captured done = run_captured(
       words, {.patience = milliseconds_of(run.timeout), .environment = {{"TMPDIR", folder.path().string()}}});

@@ -120,8 +120,8 @@ std::string verdict(const Study& study, const std::vector<StudyPoint>& points, S
       if (point->left_out.empty() && (best == nullptr || speedup(points, *point) > speedup(points, *best)))
         best = point;
     if (best == nullptr) continue;
-    text += fmt::format("{}**{}** is fastest on {} {}, {:.1f} times one node", separator, series.name, best->nodes,
-                        best->nodes == 1 ? "node" : "nodes", speedup(points, *best));
+    text += fmt::format("{}**{}** is fastest on {}, {:.1f} times one node", separator, series.name,
+                        nodes_text(best->nodes), speedup(points, *best));
     separator = "; ";
   }
   return text + ".";

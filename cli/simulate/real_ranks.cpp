@@ -1,8 +1,6 @@
 #include "cli/simulate/real_ranks.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,10 +9,9 @@
 #include "cli/mpirun.hpp"
 #include "cli/rank_session.hpp"
 #include "cli/simulate/cluster_run.hpp"
+#include "cli/simulate/rank_measurements.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
-#include "lockstep/lab/statistics.hpp"
-#include "lockstep/simulate/calibrate.hpp"
 #include "lockstep/simulate/step_program.hpp"
 
 namespace lockstep::cli {
@@ -24,78 +21,49 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-constexpr double kExchangeBytes[] = {64, 1024, 4096, 16384, 65536, 262144, 1048576};
-constexpr int kExchangeRounds = 101;
-
 // Work, messages and steps are measured in turns: whatever else this machine does, it does to all of them.
 constexpr int kRounds = 11;
-constexpr double kRoundSeconds = 0.05;  // for each size of chunk
 
 double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
-
-/// Ranks 0 and 1, 2 and 3, ...: all pairs at once, as in a reduction. The last of an odd number has nobody.
-std::vector<ExchangeTime> measure_exchanges(Ranks& ranks) {
-  std::vector<ExchangeTime> times;
-  const int partner = ranks.rank() ^ 1;
-  for (const double bytes : kExchangeBytes) {
-    std::vector<std::byte> out(static_cast<std::size_t>(bytes)), in(out.size());
-    std::vector<double> seconds;
-    ranks.barrier("measurement");
-    for (int round = 0; partner < ranks.size() && round < kExchangeRounds; ++round) {
-      const double start = now();
-      ranks.send(partner, out);
-      ranks.receive(partner, in);
-      ranks.wait("measurement");
-      seconds.push_back(now() - start);
-    }
-    if (!seconds.empty()) times.push_back({bytes, median(seconds)});
-  }
-  return times;
-}
 
 std::string read_text(const std::string& path) {
   const std::vector<std::byte> bytes = read_file(path, std::int64_t{1} << 28, ExitCode::usage);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-double mean(const std::vector<double>& samples) {
-  return std::accumulate(samples.begin(), samples.end(), 0.0) / double(samples.size());
-}
-
-/// Seconds of a step, the mean over some of the slowest rank's.
+/// Seconds of a step.
 double measure_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks, std::string& hash) {
   const StepTimes own = run_steps(plan, samples, ranks, {.seconds = now});
   hash = own.weight_hash;
   std::vector<StepTimes> all;
   for (const std::string& text : ranks.all_gather(json(own.ends).dump(), "measurement"))
     all.push_back({.ends = json::parse(text).get<std::vector<double>>()});
-  return mean(step_seconds(all));
+  return mean_step_seconds(all);
 }
 
 void run_rank(Ranks& ranks, const std::string& plan_file, const std::string& result_file) {
   const StepPlan plan = parse_plan(read_text(plan_file));
   const auto samples = make_step_samples(plan);
-  std::vector<std::vector<ExchangeTime>> exchanges;
-  std::vector<SectionRates> rates;
+  const MachineModel place = locate_ranks(ranks);
+  bind_to_core(ranks, place);
+  std::vector<MachineModel> models;
+  std::vector<std::vector<SectionRates>> work(static_cast<std::size_t>(ranks.size()));  // by rank and round
   std::vector<double> seconds;
   std::string hash;
   for (int round = 0; round < kRounds; ++round) {
-    exchanges.push_back(measure_exchanges(ranks));
-    ranks.barrier("measurement");
-    rates.push_back(measure_rates(plan, {.seconds = kRoundSeconds, .least = 1, .mean = true}));
-    ranks.barrier("measurement");
+    MachineModel& model = models.emplace_back(place);
+    measure_messages(ranks, model);
+    measure_naps(ranks, model);
+    const std::vector<SectionRates> rates = measure_work(ranks, place, plan, *samples);
+    for (std::size_t rank = 0; rank < rates.size(); ++rank) work[rank].push_back(rates[rank]);
     seconds.push_back(measure_steps(plan, *samples, ranks, hash));
   }
   if (!ranks.leader()) return;
-  json list = json::array();
-  for (std::size_t size = 0; size < exchanges.front().size(); ++size) {
-    std::vector<double> times;
-    for (const auto& round : exchanges) times.push_back(round[size].seconds);
-    list.push_back({exchanges.front()[size].bytes, median(times)});
-  }
+  std::vector<SectionRates> rates;
+  for (const auto& rounds : work) rates.push_back(median_rates(rounds));
   write_file_atomically(result_file, json{{"step_seconds", seconds},
-                                          {"exchanges", list},
-                                          {"rates", rates_json(median_rates(rates))},
+                                          {"model", model_json(median_model(models))},
+                                          {"rates", rank_rates_json(rates)},
                                           {"weight_hash", hash},
                                           {"library", ranks.transport().describe()}}
                                          .dump());
@@ -123,12 +91,11 @@ RealSteps measure_real_steps(const StepPlan& plan, int ranks, const LaunchArgume
                                          ? fmt::format("{} real ranks were not done within {:.0f} s", ranks, timeout)
                                          : fmt::format("{} real ranks failed: {}", ranks, done.reason()));
   const json value = json::parse(read_text(result));
-  RealSteps real{.seconds = value.at("step_seconds").get<std::vector<double>>(),
-                 .rates = parse_rates(value.at("rates").get<std::string>()),
-                 .weight_hash = value.at("weight_hash").get<std::string>(),
-                 .library = value.at("library").get<std::string>()};
-  for (const json& each : value.at("exchanges")) real.exchanges.push_back({each.at(0), each.at(1)});
-  return real;
+  return {.seconds = value.at("step_seconds").get<std::vector<double>>(),
+          .model = parse_model(value.at("model").get<std::string>()),
+          .rates = parse_rank_rates(value.at("rates").get<std::string>()),
+          .weight_hash = value.at("weight_hash").get<std::string>(),
+          .library = value.at("library").get<std::string>()};
 }
 
 }  // namespace lockstep::cli

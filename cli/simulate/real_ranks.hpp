@@ -6,20 +6,16 @@
 
 #include "cli/console.hpp"
 #include "cli/launch.hpp"
+#include "lockstep/simulate/machine_model.hpp"
 #include "lockstep/simulate/rates.hpp"
 #include "lockstep/simulate/step_plan.hpp"
 
 namespace lockstep::cli {
 
-/// Two ranks send each other so many bytes at the same time: how long until both have them.
-struct ExchangeTime {
-  double bytes = 0, seconds = 0;
-};
-
 struct RealSteps {
-  std::vector<double> seconds{};  // of a step, of the slowest rank; the mean of each round
-  std::vector<ExchangeTime> exchanges{};
-  SectionRates rates{};  // of one rank while all work
+  std::vector<double> seconds{};      // of a step, of the slowest rank; the mean of each round
+  MachineModel model{};               // the ranks' machines, messages and naps
+  std::vector<SectionRates> rates{};  // of every rank's own work
   std::string weight_hash{}, library{};
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/simulate/units.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep::cli {
@@ -46,36 +47,31 @@ void add_once(std::vector<T>& list, const T& value, const Of& of) {
 
 }  // namespace
 
-std::vector<Result> study_results(const Study& study, const std::vector<StudyPoint>& points, const StudyNames& names) {
-  ResultOrigin origin = measured_here();
-  origin.command = names.command;
-  std::vector<Result> results;
-  for (const StudyPoint& point : points) {
-    const char* scaling = kScalings[static_cast<std::size_t>(point.scaling)];
-    Result& result = results.emplace_back();
-    result.kind = "simulation";
-    result.name = fmt::format("{} scaling, {}, {} nodes", scaling, point.series, point.nodes);
-    result.baseline = fmt::format("{} scaling, {}, 1 nodes", scaling, point.series);
-    result.configuration = study.plan.config;
-    result.origin = origin;
-    result.words = {{"scaling", scaling}, {"way", point.series}, {"network", names.network}, {"config", names.config}};
-    result.numbers = {{"nodes", point.nodes},
-                      {"batch", double(study.plan.batch)},
-                      {"slots", double(study.plan.slots)},
-                      {"bandwidth", study.cluster.bandwidth},
-                      {"latency", study.cluster.latency}};
-    if (!point.left_out.empty()) {
-      result.words["left_out"] = point.left_out;
-      continue;
-    }
-    result.samples = point.step.seconds;
-    result.weight_hash = point.step.weight_hash;
-    result.numbers["work_seconds"] = point.work_seconds();
-    result.numbers["model_seconds"] = point.predicted;
-    result.numbers["messages"] = point.step.messages;
-    result.numbers["bytes"] = point.step.bytes;
+Result study_result(const Study& study, const StudyPoint& point, const StudyNames& names, const ResultOrigin& origin) {
+  const char* scaling = kScalings[static_cast<std::size_t>(point.scaling)];
+  Result result;
+  result.kind = "simulation";
+  result.name = fmt::format("{} scaling, {}, {}", scaling, point.series, nodes_text(point.nodes));
+  result.baseline = fmt::format("{} scaling, {}, {}", scaling, point.series, nodes_text(1));
+  result.configuration = study.plan.config;
+  result.origin = origin;
+  result.words = {{"scaling", scaling}, {"way", point.series}, {"network", names.network}, {"config", names.config}};
+  result.numbers = {{"nodes", point.nodes},
+                    {"batch", double(study.plan.batch)},
+                    {"slots", double(study.plan.slots)},
+                    {"bandwidth", study.cluster.bandwidth},
+                    {"latency", study.cluster.latency}};
+  if (!point.left_out.empty()) {
+    result.words["left_out"] = point.left_out;
+    return result;
   }
-  return results;
+  result.samples = point.step.seconds;
+  result.weight_hash = point.step.weight_hash;
+  result.numbers["work_seconds"] = point.work_seconds();
+  result.numbers["model_seconds"] = point.predicted;
+  result.numbers["messages"] = point.step.messages;
+  result.numbers["bytes"] = point.step.bytes;
+  return result;
 }
 
 report::Document simulation_document(std::span<const Result> results) {

@@ -9,7 +9,7 @@
 
 namespace lockstep::cli {
 
-std::vector<Result> study_results(const Study& study, const std::vector<StudyPoint>& points, const StudyNames& names);
+Result study_result(const Study& study, const StudyPoint& point, const StudyNames& names, const ResultOrigin& origin);
 
 /// Error(data) where a line lacks what simulate writes.
 report::Document simulation_document(std::span<const Result> results);

@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/build_commit.hpp"
+#include "cli/results_folder.hpp"
+#include "cli/run_directory.hpp"
 #include "cli/simulate/results.hpp"
 #include "cli/simulate/units.hpp"
-#include "cli/simulate/validate.hpp"
+#include "cli/simulate/validation_report.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -16,13 +19,14 @@
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
-#include "lockstep/simulate/calibrate.hpp"
 
 namespace lockstep::cli {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+const std::string kBandwidth = "100Gbit/s", kLatency = "1us";
 
 std::size_t index_of(const char* option, const std::string& name, const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), name);
@@ -52,11 +56,15 @@ std::string nodes_of(const SimulateArguments& arguments) {
   return arguments.validate ? "2,4" : "1,2,4,...,64";
 }
 
+const std::string& or_default(const std::string& text, const std::string& other) { return text.empty() ? other : text; }
+
 Study study_of(const SimulateArguments& arguments, const RunConfig& config) {
   Study study{.plan = plan_of(config),
               .cluster = {.topology = static_cast<Topology>(index_of("--network", arguments.network, topology_names())),
-                          .bandwidth = parse_bandwidth(arguments.bandwidth),
-                          .latency = parse_latency(arguments.latency)},
+                          .bandwidth = parse_bandwidth(or_default(arguments.bandwidth, kBandwidth)),
+                          .latency = parse_latency(or_default(arguments.latency, kLatency))},
+              .bandwidth_given = !arguments.bandwidth.empty(),
+              .latency_given = !arguments.latency.empty(),
               .nodes = parse_nodes(nodes_of(arguments), kMostNodes),
               .parts = arguments.parts,
               .timeout = arguments.timeout};
@@ -70,39 +78,46 @@ Study study_of(const SimulateArguments& arguments, const RunConfig& config) {
   return study;
 }
 
-SectionRates rates_for(const SimulateArguments& arguments, const StepPlan& plan, Console& console) {
+StudyRates rates_for(const SimulateArguments& arguments, const Study& study, Console& console) {
   if (!arguments.rates.empty() && fs::exists(arguments.rates)) {
     const std::vector<std::byte> bytes = read_file(arguments.rates, std::int64_t{1} << 26, ExitCode::usage);
-    return parse_rates({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return parse_study_rates({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   console.note("measuring the steps of one core");
-  const SectionRates rates = measure_rates(plan);
-  if (!arguments.rates.empty()) write_file_atomically(arguments.rates, rates_json(rates));
+  StudyRates rates = measure_study_rates(study);
+  if (!arguments.rates.empty()) write_file_atomically(arguments.rates, study_rates_json(rates));
   return rates;
 }
 
+/// What repeats it: everything that decides the figures.
 std::string command_of(const SimulateArguments& a) {
   std::string text = fmt::format("lockstep simulate {}", a.config);
-  for (const std::string& each : a.set) text += fmt::format(" --set {}", each);
-  text += fmt::format(" --nodes {}", nodes_of(a));
-  if (a.validate) return text + " --validate";
-  return text + fmt::format(" --network {} --bandwidth {} --latency {}", a.network, a.bandwidth, a.latency);
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) text += fmt::format(" {} {}", option, value);
+  };
+  for (const std::string& each : a.set) add("--set", each);
+  add("--nodes", nodes_of(a));
+  if (a.validate) text += " --validate";
+  if (!a.validate) add("--network", a.network);
+  add("--bandwidth", a.validate ? a.bandwidth : or_default(a.bandwidth, kBandwidth));
+  add("--latency", a.validate ? a.latency : or_default(a.latency, kLatency));
+  for (const std::string& each : a.scaling) add("--scaling", each);
+  for (const std::string& each : a.series) add("--way", each);
+  if (a.parts != SimulateArguments{}.parts) add("--parts", std::to_string(a.parts));
+  add("--rates", a.rates);
+  add("--hosts", a.hosts);
+  add("--agent", a.agent);
+  return text;
 }
 
-/// In place of those of an earlier simulation.
-void write_results(const fs::path& folder, const std::vector<Result>& results) {
-  std::string lines;
-  for (const Result& result : results) lines += to_json_line(result) + "\n";
-  fs::create_directories(folder);
-  write_file_atomically(folder / "results.jsonl", lines);
-}
-
-void publish(const report::Document& document, const SimulateArguments& arguments, Console& console) {
-  console.print(console.json() ? report::tables_json(document) + "\n" : report::to_text(document));
-  if (arguments.out.empty()) return;
-  fs::create_directories(arguments.out);
-  const auto files = report::write_report(document, arguments.out, {.csv = true, .extra_p = true});
-  console.note(fmt::format("report: {}", one_line(files.front().string())));
+/// The report in the folder, and what a terminal shows of it.
+void publish(const report::Document& document, const fs::path& folder, const SimulateArguments& arguments,
+             Console& console) {
+  const auto files = report::write_report(document, folder, {.csv = arguments.csv, .extra_p = arguments.csv});
+  if (console.json()) return console.print(report::tables_json(document) + "\n");
+  console.print(report::to_text(document));
+  console.print(fmt::format("\nreport   {}\nresults  {}\n", one_line(files.front().string()),
+                            one_line((folder / kResultsFile).string())));
 }
 
 void note_idle(const Study& study, Console& console) {
@@ -123,19 +138,31 @@ void run_simulate(const SimulateArguments& arguments, Console& console) {
   const Study study = study_of(arguments, config);
   const Simulator simulator = find_simulator();
   const std::string command = command_of(arguments);
+  const fs::path folder = prepare_results_folder(arguments.out, "simulate", arguments.overwrite);
+  const StudyNames names{arguments.config, arguments.network, command};
+  ResultOrigin origin = measured_here();
+  origin.commit = build_commit();
+  origin.command = command;
+  // Line by line: what is known is there when the rest is not waited for, and lockstep report makes a report of it.
+  write_results(folder, {});
+  const auto keep = [&](const Result& result) { append_result(folder / kResultsFile, result); };
   if (arguments.validate) {
-    const auto points = validate(study, simulator, {.hosts = arguments.hosts, .agent = arguments.agent}, console);
-    return publish(validation_document(study, points, arguments.config, command), arguments, console);
+    validate(study, simulator, {.hosts = arguments.hosts, .agent = arguments.agent}, console,
+             [&](const ValidationPoint& point) { keep(validation_result(study, point, names, origin)); });
+    return publish(validation_document(read_results(folder / kResultsFile)), folder, arguments, console);
   }
   note_idle(study, console);
-  const SectionRates rates = rates_for(arguments, study.plan, console);
-  const auto points = run_study(study, simulator, rates, [&](const StudyPoint& point) {
-    console.note(fmt::format("simulating {} scaling, {}, {} nodes",
-                             point.scaling == ScalingKind::strong ? "strong" : "weak", point.series, point.nodes));
-  });
-  const StudyNames names{arguments.config, arguments.network, command};
-  if (!arguments.out.empty()) write_results(arguments.out, study_results(study, points, names));
-  publish(study_document(study, points, names), arguments, console);
+  const StudyRates rates = rates_for(arguments, study, console);
+  const auto points =
+      run_study(study, simulator, rates,
+                {.begins =
+                     [&](const StudyPoint& point) {
+                       console.note(fmt::format("simulating {} scaling, {}, {}",
+                                                point.scaling == ScalingKind::strong ? "strong" : "weak", point.series,
+                                                nodes_text(point.nodes)));
+                     },
+                 .ends = [&](const StudyPoint& point) { keep(study_result(study, point, names, origin)); }});
+  publish(study_document(study, points, names), folder, arguments, console);
 }
 
 }  // namespace lockstep::cli

@@ -5,9 +5,11 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/slots.hpp"
+#include "lockstep/simulate/calibrate.hpp"
 #include "lockstep/simulate/predict.hpp"
 #include "lockstep/train/engine.hpp"
 
@@ -47,6 +49,9 @@ std::string obstacle(const StudyPoint& point, const Series& series) {
   return "";
 }
 
+/// Those of the most ranks up to `split`.
+const SectionRates& rates_of(const StudyRates& rates, int split) { return std::prev(rates.upper_bound(split))->second; }
+
 }  // namespace
 
 const std::vector<Series>& all_series() {
@@ -75,32 +80,71 @@ StepPlan plan_on(const Study& study, ScalingKind scaling, const Series& series, 
   return plan;
 }
 
-std::vector<StudyPoint> run_study(const Study& study, const Simulator& simulator, const SectionRates& rates,
-                                  const std::function<void(const StudyPoint&)>& begins) {
+StudyRates parse_study_rates(const std::string& text) {
+  const auto value = nlohmann::json::parse(text, nullptr, false);
+  if (!value.is_object()) throw Error(ExitCode::usage, "these are no rates");
+  if (value.contains("sections")) return {{1, parse_rates(text)}};
+  StudyRates rates;
+  for (const auto& [split, each] : value.items()) rates.emplace(std::atoi(split.c_str()), parse_rates(each.dump()));
+  if (rates.empty() || rates.begin()->first != 1)
+    throw Error(ExitCode::usage, "these are no rates: those of whole layers are missing");
+  return rates;
+}
+
+std::string study_rates_json(const StudyRates& rates) {
+  nlohmann::json value;
+  for (const auto& [split, each] : rates) value[std::to_string(split)] = nlohmann::json::parse(rates_json(each));
+  return value.dump();
+}
+
+StudyRates measure_study_rates(const Study& study) {
+  StudyRates rates;
+  for (const Series& series : study.series)
+    for (const int count : study.nodes) {
+      StepPlan plan = study.plan;
+      plan.parallel = {.tensor = series.tensor ? parts_of(count, study.parts) : 1};
+      if (!rates.contains(plan.parallel.tensor)) rates[plan.parallel.tensor] = measure_rates(plan);
+    }
+  StepPlan whole = study.plan;
+  whole.parallel = {};
+  if (!rates.contains(1)) rates[1] = measure_rates(whole);
+  return rates;
+}
+
+std::vector<StudyPoint> run_study(const Study& study, const Simulator& simulator, const StudyRates& rates,
+                                  const StudyListener& listener) {
   std::vector<int> nodes = study.nodes;
   if (nodes.front() != 1) nodes.insert(nodes.begin(), 1);
   std::vector<StudyPoint> points;
+  SimulatedStep alone;  // one node has nobody to share with: the same for all series and both scalings
+  const auto simulate = [&](StudyPoint& point) {
+    if (point.nodes == 1 && !alone.seconds.empty()) {
+      point.step = alone;
+    } else {
+      listener.begins(point);
+      point.step = simulate_step(simulator, point.plan, {rates_of(rates, point.plan.parallel.tensor)},
+                                 {.cluster = study.cluster, .nodes = point.nodes, .timeout = study.timeout});
+    }
+    if (point.nodes == 1) alone = point.step;
+    const AlphaBeta network{.alpha = longest_route(study.cluster.topology, point.nodes) * study.cluster.latency,
+                            .beta = 1 / study.cluster.bandwidth};
+    point.predicted = predict_step(point.plan, network, point.step.work_seconds);
+  };
   for (const ScalingKind scaling : study.scalings)
     for (const Series& series : study.series) {
       std::string ended;
       for (const int count : nodes) {
-        StudyPoint& point = points.emplace_back();
-        point = {
+        StudyPoint point{
             .scaling = scaling, .series = series.name, .nodes = count, .plan = plan_on(study, scaling, series, count)};
         point.left_out = ended.empty() ? obstacle(point, series) : ended;
-        if (!point.left_out.empty()) continue;
-        begins(point);
         try {
-          point.step = simulate_step(simulator, point.plan, rates,
-                                     {.cluster = study.cluster, .nodes = count, .timeout = study.timeout});
+          if (point.left_out.empty()) simulate(point);
         } catch (const Error& error) {
           if (error.code() != ExitCode::resources) throw;
           point.left_out = ended = error.what();
-          continue;
         }
-        const AlphaBeta network{.alpha = longest_route(study.cluster.topology, count) * study.cluster.latency,
-                                .beta = 1 / study.cluster.bandwidth};
-        point.predicted = predict_step(point.plan, network, point.step.work_seconds);
+        listener.ends(point);
+        points.push_back(std::move(point));
       }
     }
   return points;

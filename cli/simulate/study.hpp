@@ -2,6 +2,7 @@
 // Which plans are simulated on how many nodes, and what came out.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct StudyPoint {
 struct Study {
   StepPlan plan{};  // on one node
   ClusterSpec cluster{};
+  bool bandwidth_given = false, latency_given = false;  // by the user: a validation does not measure them then
   std::vector<int> nodes{};
   std::vector<ScalingKind> scalings{};
   std::vector<Series> series{};
@@ -45,14 +47,28 @@ struct Study {
   double timeout = 120;
 };
 
+/// The computing times of one core, by the number of ranks that split the layers; 1 is always among them.
+using StudyRates = std::map<int, SectionRates>;
+
+/// {"1": rates, "2": ...}, or plain rates for every number. Error(usage) when it is neither.
+StudyRates parse_study_rates(const std::string& json);
+std::string study_rates_json(const StudyRates& rates);
+
+/// Measures those that the study needs.
+StudyRates measure_study_rates(const Study& study);
+
 /// Strong: the batch of one node for all. Weak: a batch of that size for each, with as many slots more.
 StepPlan plan_on(const Study& study, ScalingKind scaling, const Series& series, int nodes);
 
+/// Hears of every simulation that begins, and of every point when it is known.
+struct StudyListener {
+  std::function<void(const StudyPoint&)> begins, ends;
+};
+
 /// All points, in the order of scaling, series and nodes. The first of every series is on one node, asked for or not.
 /// A series ends where a simulation takes too long or needs more memory than there is; the points say so.
-/// `begins` hears of every simulation.
-std::vector<StudyPoint> run_study(const Study& study, const Simulator& simulator, const SectionRates& rates,
-                                  const std::function<void(const StudyPoint&)>& begins);
+std::vector<StudyPoint> run_study(const Study& study, const Simulator& simulator, const StudyRates& rates,
+                                  const StudyListener& listener);
 
 /// Time on one node over time here, in the same series; times the nodes where each has a batch of its own.
 double speedup(const std::vector<StudyPoint>& points, const StudyPoint& point);

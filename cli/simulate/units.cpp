@@ -78,6 +78,8 @@ std::vector<int> parse_nodes(const std::string& text, int most) {
   return nodes;
 }
 
+std::string nodes_text(int nodes) { return fmt::format("{} {}", nodes, nodes == 1 ? "node" : "nodes"); }
+
 std::string time_text(double seconds) {
   if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);

@@ -15,6 +15,9 @@ double parse_latency(const std::string& text);
 /// before them: by their ratio where it is whole, else by their difference.
 std::vector<int> parse_nodes(const std::string& text, int most);
 
+/// "1 node", "2 nodes"
+std::string nodes_text(int nodes);
+
 /// "1.5 us", "12.3 ms"
 std::string time_text(double seconds);
 

@@ -5,30 +5,26 @@
 
 #include "cli/simulate/real_ranks.hpp"
 #include "cli/simulate/study.hpp"
-#include "lockstep/lab/report/document.hpp"
-#include "lockstep/lab/statistics.hpp"
 
 namespace lockstep::cli {
 
 struct ValidationPoint {
   std::string series{};
   int ranks = 2;
-  Summary real{};  // seconds of a step
-  double simulated = 0, work = 0;
+  RealSteps real{};
+  double simulated = 0, work = 0;   // seconds of a step
   std::optional<bool> same_bits{};  // nothing where the network is in parts
-  bool crowded = false;             // more ranks than cores
-  std::string library{};
-
-  double error() const { return simulated / real.median - 1; }
 };
 
-/// A cluster whose messages take what these exchanges took, and the settings of SimGrid that make it so.
-ClusterRun calibrated_cluster(const std::vector<ExchangeTime>& exchanges, int nodes);
+/// Steps of a round: its seconds are those of a step, the mean of these.
+inline constexpr int kRealSteps = 15;
 
-std::vector<ValidationPoint> validate(const Study& study, const Simulator& simulator, const LaunchArguments& launch,
-                                      Console& console);
+/// A cluster that is like these machines: ranks share their cores, and a message between two hosts takes the network
+/// what it took beyond the processors' part in it, or what the study was given.
+ClusterRun calibrated_cluster(const MachineModel& model, const Study& study);
 
-report::Document validation_document(const Study& study, const std::vector<ValidationPoint>& points,
-                                     const std::string& config, const std::string& command);
+/// Every way of the study on every number of ranks, where it can be; `ends` hears of each.
+void validate(const Study& study, const Simulator& simulator, const LaunchArguments& launch, Console& console,
+              const std::function<void(const ValidationPoint&)>& ends);
 
 }  // namespace lockstep::cli

@@ -55,9 +55,9 @@ std::string Result::word(const std::string& key) const {
 }
 
 const std::vector<std::string>& result_kinds() {
-  static const std::vector<std::string> kinds = {"machine",    "measurement", "ladder", "fit",
-                                                 "roofline",   "section",     "curve",  "verdict",
-                                                 "experiment", "simulation",  "check"};
+  static const std::vector<std::string> kinds = {"machine",    "measurement", "ladder",     "fit",
+                                                 "roofline",   "section",     "curve",      "verdict",
+                                                 "experiment", "simulation",  "validation", "check"};
   return kinds;
 }
 

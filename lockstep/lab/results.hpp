@@ -52,7 +52,7 @@ struct Result {
   std::string word(const std::string& key) const;
 };
 
-/// machine, measurement, ladder, fit, roofline, section, curve, verdict, experiment, simulation, check
+/// machine, measurement, ladder, fit, roofline, section, curve, verdict, experiment, simulation, validation, check
 const std::vector<std::string>& result_kinds();
 
 /// This machine, now: versions of Lockstep, the compiler, and the libraries that are there.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/parallel/rank_wait.hpp"
 
 namespace lockstep {
 
@@ -20,12 +21,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPeerTimeout{8};
 // Nobody works, so the answer is on its way, or will never come: longer than any message takes.
 constexpr std::chrono::seconds kWaitTimeout{300};
-constexpr std::chrono::microseconds kSpin{100};  // a partner at work on another core is usually faster than this
-// Then the core is given away between two looks: to the partner, where there are more ranks than cores. By sleeping,
-// not by yielding: who yields to a program that computes waits until its time is up, some milliseconds, and makes the
-// partner wait; who wakes up goes first.
-constexpr std::chrono::microseconds kNap{20}, kSleep{200};
-constexpr std::chrono::milliseconds kNaps{5};
 
 // MPI counts the bytes of a message in an int: a longer one travels in pieces.
 constexpr std::size_t kPiece = std::size_t{1} << 30;
@@ -111,14 +106,14 @@ void Ranks::wait(const char* phase) {
     if (left == 0) break;
     const auto now = Clock::now();
     const auto waited = now - start;
-    if (waited < kSpin) continue;
+    if (waited < RankWait::spin) continue;
     status_->phase = phase;
     status_->waiting = true;
     if (status_->over) throw Error(ExitCode::peer_lost, "the run is over");
     if (status_->somebody_works) idle_since = now;
     if (now - idle_since > timeout_) fail_silent(phase, waited);
     wake_up_in_time();
-    std::this_thread::sleep_for(waited < kNaps ? kNap : kSleep);
+    std::this_thread::sleep_for(waited < RankWait::naps_until ? RankWait::nap : RankWait::sleep);
   }
   status_->waiting = false;
   status_->phase = before;

@@ -7,9 +7,6 @@ namespace lockstep {
 
 namespace {
 
-/// Open MPI's bound between recursive doubling and a ring.
-constexpr double kShortSum = 10'000;
-
 /// Subtrees that the slots of one rank of several fall into.
 std::int64_t subtrees(std::int64_t slots, int ranks, int rank) {
   return static_cast<std::int64_t>(subtrees_of<float>(slots * rank / ranks, slots * (rank + 1) / ranks).size());

@@ -21,6 +21,9 @@ struct ReducedVector {
   double bytes = 0;
 };
 
+/// Bytes from which on Open MPI takes a ring for a sum, not recursive doubling.
+inline constexpr double kShortSum = 10'000;
+
 /// From the sums of every rank to the new weights at every rank.
 ///   tree, R = 2^k <= slots   2 k alpha + 2 (1 - 1/R) bytes beta
 ///   tree, any other R        2 alpha + (m + 1) (1 - 1/R) bytes beta, m the most subtrees of a rank

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
 #include "lockstep/lab/profile.hpp"
 #include "lockstep/lab/statistics.hpp"
+#include "lockstep/simulate/silent_transport.hpp"
 #include "lockstep/simulate/step_program.hpp"
 #include "lockstep/train/engine.hpp"
 
@@ -33,30 +33,28 @@ void take_sample(const Profile& profile, std::vector<SectionSamples>& samples) {
   }
 }
 
-/// One chunk of `slots` slots, again and again.
-std::vector<SectionSamples> measure_chunk(const StepPlan& plan, std::int64_t slots, const CalibrationOptions& options) {
+/// One chunk of `slots` slots, again and again, as one of the ranks that split the layers.
+std::vector<SectionSamples> measure_chunk(const StepPlan& plan, int member, std::int64_t slots,
+                                          const CalibrationOptions& options) {
   StepPlan one = plan;
   one.batch = plan.batch / plan.slots * slots;
   one.slots = slots;
-  one.parallel = {};
+  one.parallel = {.tensor = plan.parallel.tensor};
   one.steps = kStepsPerSample - 1;
   const auto data = make_step_samples(one);
   const RunConfig config = config_of(one);
   Network network = make_network(config);
-  Trainer trainer(network, config.train);
+  Ranks ranks(make_silent_transport(member, plan.parallel.tensor));
+  Trainer trainer(network, config.train, ranks);
   std::vector<SectionSamples> samples;
   Profile profile(0);
   trainer.fit(*data, {.profile = &profile});  // to warm up
-  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds / plan.parallel.tensor);
   for (int round = 0; round < options.least || Clock::now() < end; ++round) {
     trainer.fit(*data, {.profile = &profile});
     take_sample(profile, samples);
   }
   return samples;
-}
-
-double middle(const std::vector<double>& samples, const CalibrationOptions& options) {
-  return options.mean ? std::accumulate(samples.begin(), samples.end(), 0.0) / double(samples.size()) : median(samples);
 }
 
 /// The addition of the tree, on vectors of the network's size.
@@ -87,20 +85,34 @@ std::vector<std::int64_t> chunk_slots(const StepPlan& plan) {
   return sizes;
 }
 
+namespace {
+
+/// The points of a section, by work: the same work only once, and noise must not make more of it take less time.
+void arrange(std::vector<RatePoint>& points) {
+  std::sort(points.begin(), points.end(), [](const RatePoint& a, const RatePoint& b) { return a.work < b.work; });
+  std::vector<RatePoint> kept;
+  for (const RatePoint& point : points) {
+    if (kept.empty() || point.work > kept.back().work * 1.0001)
+      kept.push_back({point.work, std::max(point.seconds, kept.empty() ? 0 : kept.back().seconds)});
+    else
+      kept.back().seconds = std::max(kept.back().seconds, point.seconds);  // the slowest rank counts
+  }
+  points = std::move(kept);
+}
+
+}  // namespace
+
 SectionRates measure_rates(const StepPlan& plan, const CalibrationOptions& options) {
   SectionRates rates;
-  for (const std::int64_t slots : chunk_slots(plan)) {
-    const std::vector<SectionSamples> samples = measure_chunk(plan, slots, options);
-    rates.sections.resize(samples.size());
-    for (std::size_t section = 0; section < samples.size(); ++section) {
-      auto& points = rates.sections[section];
-      // Work that does not grow with the chunk is measured once; noise must not make more work take less time.
-      const bool fresh = points.empty() || samples[section].work > points.back().work * 1.0001;
-      if (samples[section].work <= 0 || !fresh) continue;
-      const double least = points.empty() ? 0 : points.back().seconds;
-      points.push_back({samples[section].work, std::max(middle(samples[section].seconds, options), least)});
+  for (int member = 0; member < plan.parallel.tensor; ++member)
+    for (const std::int64_t slots : chunk_slots(plan)) {
+      const std::vector<SectionSamples> samples = measure_chunk(plan, member, slots, options);
+      rates.sections.resize(samples.size());
+      for (std::size_t section = 0; section < samples.size(); ++section)
+        if (samples[section].work > 0)
+          rates.sections[section].push_back({samples[section].work, median(samples[section].seconds)});
     }
-  }
+  for (auto& points : rates.sections) arrange(points);
   const RunConfig config = config_of(plan);
   rates.sections[kReduceSection] = {measure_addition(make_network(config).parameter_count(), config.train.backend)};
   return rates;

@@ -13,10 +13,10 @@ namespace lockstep {
 struct CalibrationOptions {
   double seconds = 0.3;  // to spend on each size of chunk, about
   int least = 5;         // repetitions of each size
-  bool mean = false;     // of the repetitions; else their median. Where ranks take turns on a core, times must add up
 };
 
-/// The rates for all plans that have slots of the size of this one's. On the calling thread.
+/// The rates for all plans that have slots of the size of this one's and split layers among as many ranks
+/// (parallel.tensor), each of which is measured. On the calling thread.
 SectionRates measure_rates(const StepPlan& plan, const CalibrationOptions& options = {});
 
 /// The chunks, in slots, that a rank of such a plan can have: 1, 2, 4, ... up to what runs together.

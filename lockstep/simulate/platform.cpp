@@ -1,6 +1,7 @@
 #include "lockstep/simulate/platform.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kLeafNodes = 16, kSpines = 8, kCables = 2;
+constexpr double kLoopback = 1e18;  // within a node nothing is in the way
 constexpr int kChassis = 4, kRouterNodes = 4;
 
 /// Groups, and routers of a chassis. SimGrid 3.32 crashes where there are clearly more groups than routers.
@@ -47,19 +49,35 @@ const std::vector<std::string>& topology_names() {
 
 std::string platform_xml(const ClusterSpec& cluster, int nodes) {
   const Shape shape = shape_of(cluster.topology, nodes);
+  std::string loopback, machines;
+  for (std::size_t i = 0; i < cluster.cores.size(); ++i)
+    machines += fmt::format("<host id=\"machine-{}\" speed=\"{}f\" core=\"{}\"/>", i, kNodeFlops, cluster.cores[i]);
+  if (!machines.empty()) {
+    machines = "\n  <zone id=\"machines\" routing=\"None\">" + machines + "</zone>";
+    loopback = fmt::format(" loopback_bw=\"{}Bps\" loopback_lat=\"0s\"", kLoopback);
+  }
   return fmt::format(R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="cluster" prefix="node-" suffix="" radical="0-{}" speed="{}f" bw="{}Bps" lat="{}s" sharing_policy="SPLITDUPLEX"{}/>
+ <zone id="world" routing="Full">
+  <cluster id="cluster" prefix="node-" suffix="" radical="0-{}" speed="{}f" bw="{}Bps" lat="{}s" sharing_policy="SPLITDUPLEX"{}{}/>{}
+ </zone>
 </platform>
 )",
-                     shape.hosts - 1, kNodeFlops, cluster.bandwidth, cluster.latency, shape.attributes);
+                     shape.hosts - 1, kNodeFlops, cluster.bandwidth, cluster.latency, loopback, shape.attributes,
+                     machines);
+}
+
+std::string host_file(const std::vector<int>& nodes) {
+  std::string text;
+  for (const int node : nodes) text += fmt::format("node-{}\n", node);
+  return text;
 }
 
 std::string host_file(int nodes) {
-  std::string text;
-  for (int node = 0; node < nodes; ++node) text += fmt::format("node-{}\n", node);
-  return text;
+  std::vector<int> list(static_cast<std::size_t>(nodes));
+  std::iota(list.begin(), list.end(), 0);
+  return host_file(list);
 }
 
 int longest_route(Topology topology, int nodes) {

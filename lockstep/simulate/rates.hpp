@@ -16,9 +16,10 @@ struct RatePoint {
 };
 
 /// By section (lab/recorder.hpp), each with the most and the least work last and first. A section without points takes
-/// no time.
+/// no time, or that of a call where there is one.
 struct SectionRates {
   std::vector<std::vector<RatePoint>> sections{};
+  std::vector<double> call_seconds{};  // of sections that count no work; may be empty
 
   /// Between two points a straight line; outside, in proportion to the nearest.
   double seconds(std::int32_t section, double flops, double bytes) const;
@@ -30,6 +31,10 @@ SectionRates median_rates(const std::vector<SectionRates>& rounds);
 std::string rates_json(const SectionRates& rates);
 /// Error(usage) when it is none.
 SectionRates parse_rates(const std::string& json);
+
+/// Of every rank, or one for all.
+std::string rank_rates_json(const std::vector<SectionRates>& rates);
+std::vector<SectionRates> parse_rank_rates(const std::string& json);
 
 /// Lets the time of every section pass as the rates say.
 class RatesCharge final : public SectionCharge {

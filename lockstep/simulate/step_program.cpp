@@ -51,14 +51,14 @@ StepTimes run_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks, 
   const RunConfig config = config_of(plan);
   Network network = make_network(config);
   Trainer trainer(network, config.train, ranks);
-  Profile profile(0, clock.charge);
+  Profile charged(0, clock.charge);
   StepTimes times;
   const auto on_step = [&](const StepReport& report) {
     times.ends.push_back(clock.seconds());
     if (report.step == plan.steps + 1) throw Enough{};
   };
   try {
-    trainer.fit(samples, {.on_step = on_step, .profile = &profile});
+    trainer.fit(samples, {.on_step = on_step, .profile = clock.profile != nullptr ? clock.profile : &charged});
   } catch (const Enough&) {
   }
   if (plan.parallel.pipeline * plan.parallel.tensor == 1 && ranks.leader())
@@ -74,6 +74,12 @@ std::vector<double> step_seconds(const std::vector<StepTimes>& ranks) {
     seconds.push_back(slowest);
   }
   return seconds;
+}
+
+double mean_step_seconds(const std::vector<StepTimes>& ranks) {
+  double slowest = 0;
+  for (const StepTimes& rank : ranks) slowest = std::max(slowest, rank.ends.back() - rank.ends.front());
+  return slowest / double(ranks.front().ends.size() - 1);
 }
 
 }  // namespace lockstep

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lockstep/data/dataset.hpp"
-#include "lockstep/lab/recorder.hpp"
+#include "lockstep/lab/profile.hpp"
 #include "lockstep/parallel/ranks.hpp"
 #include "lockstep/simulate/step_plan.hpp"
 
@@ -20,6 +20,7 @@ std::shared_ptr<const Dataset> make_step_samples(const StepPlan& plan);
 struct StepClock {
   std::function<double()> seconds;
   SectionCharge* charge = nullptr;  // null: work takes its own time
+  Profile* profile = nullptr;       // where spans are kept; null: nowhere
 };
 
 /// What one rank saw.
@@ -31,7 +32,10 @@ struct StepTimes {
 /// Together with all other ranks.
 StepTimes run_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks, const StepClock& clock);
 
-/// Seconds of every step that counts, as the slowest rank has it.
+/// Seconds of every step that counts, as the slowest rank has it. A rank that ends one step late and the next in time
+/// makes both look long where others are in time: for single steps only.
 std::vector<double> step_seconds(const std::vector<StepTimes>& ranks);
+/// Their mean: all the steps that count, of the rank that took longest for them.
+double mean_step_seconds(const std::vector<StepTimes>& ranks);
 
 }  // namespace lockstep

@@ -1,7 +1,6 @@
 #include "lockstep/train/rank_grid.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace lockstep {
 
@@ -11,8 +10,8 @@ namespace {
 // pipeline, so these groups can share channels.
 constexpr int kGroups = 1, kFirstThread = 2;
 
-/// Up to so many ranks tell each other their scores directly, which takes one latency. More of them, if they are a
-/// power of two, double what they know: log2 of them, but not thousands of messages per rank.
+/// Up to so many ranks tell each other their scores directly, which takes one latency. More of them pass on what they
+/// know, twice as much each time: log2 of them, but not thousands of messages per rank.
 constexpr int kMostDirect = 16;
 
 }  // namespace
@@ -51,19 +50,27 @@ std::span<RankGrid::SlotMail> RankGrid::mail_of(int rank, std::int64_t slots) {
   return std::span(mail_).subspan(static_cast<std::size_t>(begin + rank), static_cast<std::size_t>(own + 1));
 }
 
-bool RankGrid::doubles() const {
-  return all_.size() > kMostDirect && std::has_single_bit(static_cast<unsigned>(all_.size()));
+bool RankGrid::relays() const { return all_.size() > kMostDirect; }
+
+/// `move` gets the mail of `count` ranks from `first` on: two pieces where rank 0 follows the last one.
+template <class Move>
+void RankGrid::for_mail(int first, int count, std::int64_t slots, const Move& move) {
+  const auto piece = [&](int begin, int end) {
+    const std::span<SlotMail> front = mail_of(begin, slots), back = mail_of(end - 1, slots);
+    move(std::span(front.data(), back.data() + back.size()));
+  };
+  const int size = all_.size();
+  piece(first, std::min(first + count, size));
+  if (first + count > size) piece(0, first + count - size);
 }
 
-/// The aligned group of `count` ranks that this one is in has its mail together; it and the next such group swap.
-void RankGrid::swap_mail(int count, std::int64_t slots) {
-  const int own = all_.rank() & ~(count - 1), other = own ^ count;
-  const auto mail = [&](int first) {
-    const std::span<SlotMail> begin = mail_of(first, slots), last = mail_of(first + count - 1, slots);
-    return std::span(begin.data(), last.data() + last.size());
-  };
-  all_.send(all_.rank() ^ count, std::as_bytes(mail(own)));
-  all_.receive(all_.rank() ^ count, std::as_writable_bytes(mail(other)));
+/// This rank has its mail and that of those behind it, `known` in all. It tells whoever is so many places before it,
+/// and hears as much from the other side.
+void RankGrid::pass_mail(int known, std::int64_t slots) {
+  const int size = all_.size(), count = std::min(known, size - known);
+  const int to = (all_.rank() + size - known) % size, from = (all_.rank() + known) % size;
+  for_mail(all_.rank(), count, slots, [&](std::span<SlotMail> mail) { all_.send(to, std::as_bytes(mail)); });
+  for_mail(from, count, slots, [&](std::span<SlotMail> mail) { all_.receive(from, std::as_writable_bytes(mail)); });
 }
 
 void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
@@ -73,7 +80,7 @@ void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
   const auto first = static_cast<std::size_t>(replicas_->share(slots, replicas_->rank()));
   for (std::size_t i = 0; i + 1 < own.size(); ++i) own[i] = {scores.loss[first + i], scores.correct[first + i], {}};
   own.back() = {0, 0, wishes};
-  if (doubles()) return swap_mail(1, slots);
+  if (relays()) return pass_mail(1, slots);
   for (int peer = 0; peer < all_.size(); ++peer) {
     if (peer == all_.rank()) continue;
     all_.send(peer, std::as_bytes(own));
@@ -84,8 +91,8 @@ void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
 StepWishes RankGrid::receive_scores(SlotScores& scores) {
   const auto slots = static_cast<std::int64_t>(scores.loss.size());
   all_.wait("scores");
-  for (int count = 2; doubles() && count < all_.size(); count *= 2) {
-    swap_mail(count, slots);
+  for (int known = 2; relays() && known < all_.size(); known *= 2) {
+    pass_mail(known, slots);
     all_.wait("scores");
   }
   StepWishes wishes;

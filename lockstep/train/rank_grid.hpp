@@ -68,8 +68,10 @@ class RankGrid {
   bool has_scores(int rank) const { return rank % parts() == teller(); }
   std::vector<int> places(int first, int count, int step) const;
   std::span<SlotMail> mail_of(int rank, std::int64_t slots);
-  bool doubles() const;
-  void swap_mail(int count, std::int64_t slots);
+  bool relays() const;
+  template <class Move>
+  void for_mail(int first, int count, std::int64_t slots, const Move& move);
+  void pass_mail(int known, std::int64_t slots);
 
   Ranks& all_;
   const std::vector<Stage>& parts_;

@@ -32,7 +32,17 @@ TEST(Platform, DragonflyHasNoMoreGroupsThanRouters) {
   EXPECT_NE(xml(Topology::dragonfly, 1024).find("radical=\"0-1023\""), std::string::npos);
 }
 
-TEST(Platform, HostFileNamesTheRanks) { EXPECT_EQ(host_file(3), "node-0\nnode-1\nnode-2\n"); }
+TEST(Platform, HostFileNamesTheRanks) {
+  EXPECT_EQ(host_file(3), "node-0\nnode-1\nnode-2\n");
+  EXPECT_EQ(host_file({0, 0, 1}), "node-0\nnode-0\nnode-1\n");
+}
+
+TEST(Platform, MachinesAreHostsWithCores) {
+  const std::string text = platform_xml({.topology = Topology::star, .cores = {2, 8}}, 4);
+  EXPECT_NE(text.find("<host id=\"machine-0\" speed=\"1000000000f\" core=\"2\"/>"), std::string::npos) << text;
+  EXPECT_NE(text.find("<host id=\"machine-1\" speed=\"1000000000f\" core=\"8\"/>"), std::string::npos) << text;
+  EXPECT_EQ(xml(Topology::star, 4).find("machine"), std::string::npos);
+}
 
 TEST(Platform, RoutesGrowWithTheCluster) {
   for (const Topology topology : {Topology::star, Topology::fat_tree, Topology::dragonfly}) {

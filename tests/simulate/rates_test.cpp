@@ -15,6 +15,11 @@ SectionRates example() {
   return rates;
 }
 
+SectionRates example_with_call(SectionRates rates, double seconds) {
+  rates.call_seconds[kGatherSection] = seconds;
+  return rates;
+}
+
 TEST(Rates, StraightBetweenPointsAndInProportionOutside) {
   const SectionRates rates = example();
   EXPECT_DOUBLE_EQ(rates.seconds(kLossSection, 10, 0), 1.0);
@@ -45,6 +50,28 @@ TEST(Rates, SurviveTheirFile) {
   EXPECT_THROW(parse_rates("{}"), Error);
   EXPECT_THROW(parse_rates(R"({"sections": [[[2, 1], [1, 1]]]})"), Error);
   EXPECT_THROW(parse_rates(R"({"sections": [[[0, 1]]]})"), Error);
+}
+
+TEST(Rates, CallsThatCountNoWorkTakeTheirTime) {
+  SectionRates rates = example();
+  rates.call_seconds.assign(rates.sections.size(), 0);
+  rates.call_seconds[kGatherSection] = 0.25;
+  const SectionRates again = parse_rates(rates_json(rates));
+  EXPECT_DOUBLE_EQ(again.seconds(kGatherSection, 0, 0), 0.25);
+  EXPECT_EQ(again.seconds(kWaitSection, 0, 0), 0);
+  EXPECT_DOUBLE_EQ(median_rates({rates, rates, example_with_call(rates, 0.75)}).call_seconds[kGatherSection], 0.25);
+  EXPECT_THROW(parse_rates(R"({"sections": [], "calls": [-1]})"), Error);
+}
+
+TEST(Rates, OfEveryRank) {
+  SectionRates other = example();
+  other.sections[kLossSection] = {{10, 3.0}};
+  const std::vector<SectionRates> again = parse_rank_rates(rank_rates_json({example(), other}));
+  ASSERT_EQ(again.size(), 2U);
+  EXPECT_DOUBLE_EQ(again[0].seconds(kLossSection, 10, 0), 1.0);
+  EXPECT_DOUBLE_EQ(again[1].seconds(kLossSection, 10, 0), 3.0);
+  EXPECT_THROW(parse_rank_rates("[]"), Error);
+  EXPECT_THROW(parse_rank_rates("[{}]"), Error);
 }
 
 TEST(Rates, ChargesLetTimePass) {

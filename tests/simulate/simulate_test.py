@@ -36,7 +36,8 @@ class Simulate(ProgramTest):
     def simulate(self, *arguments):
         if not has_simgrid():
             self.skipTest("SimGrid is missing: sudo apt-get install libsimgrid-dev")
-        out = self.succeed("simulate", "a.toml", "--rates", "rates.json", "--json", "--quiet", *arguments).out
+        out = self.succeed("simulate", "a.toml", "--rates", "rates.json", "--json", "--quiet", "--overwrite",
+                           *(() if "--out" in arguments else ("--out", "simulated")), *arguments).out
         rows = []
         for table in json.loads(out)["tables"]:
             keys = [column["key"] for column in table["columns"]]
@@ -48,7 +49,7 @@ class Simulate(ProgramTest):
         return rows
 
     def test_every_way_on_a_few_nodes(self):
-        rows = self.simulate("--nodes", "1,2,4", "--out", "report")
+        rows = self.simulate("--nodes", "1,2,4", "--out", "report", "--csv")
         self.assertEqual(len(rows), 2 * 5 * 3)
         for row in rows:
             self.assertGreater(row["step_seconds"], 0, row)
@@ -60,7 +61,8 @@ class Simulate(ProgramTest):
         self.assertLess(strong["tree", 4], strong["gather", 4])
         page = (self.folder / "report" / "report.html").read_text()
         self.assertIn("simulated", page)
-        self.assertTrue((self.folder / "report" / "simulated-strong-scaling.csv").exists())
+        for ending in ("csv", "extra-p.jsonl"):
+            self.assertTrue((self.folder / "report" / f"simulated-strong-scaling.{ending}").exists(), ending)
         tables = (self.folder / "report" / "report.json").read_text()
         self.succeed("report", "report", "--quiet")
         self.assertEqual((self.folder / "report" / "report.json").read_text(), tables)
@@ -86,6 +88,54 @@ class Simulate(ProgramTest):
                              "--scaling", "strong", "--way", "tree")
         self.assertEqual(rows[-1]["weights"], "same", rows)
         self.assertLess(rows[-1]["messages"], 32 * 32)
+
+    def test_many_nodes_that_are_no_power_of_two(self):
+        """Scores take log2 messages a rank; the tree of so small a network has few owners."""
+        rows = self.simulate("--nodes", "100", "--set", "train.batch=1024", "--set", "train.slots=128",
+                             "--scaling", "strong", "--way", "tree", "--timeout", "60")
+        self.assertEqual(rows[-1]["weights"], "same", rows)
+        self.assertLess(rows[-1]["messages"], 100 * 100 / 2)
+
+    def test_the_folder_is_that_of_the_other_commands(self):
+        if not has_simgrid():
+            self.skipTest("SimGrid is missing: sudo apt-get install libsimgrid-dev")
+        command = ("simulate", "a.toml", "--rates", "rates.json", "--nodes", "1,2", "--scaling", "strong", "--way", "tree")
+        out = self.succeed(*command).out
+        self.assertIn("runs/simulate-1/report.html", out)
+        names = sorted(os.listdir(self.folder / "runs" / "simulate-1"))
+        self.assertEqual(names, ["report.html", "report.json", "results.jsonl"])
+        self.refuse(2, "holds an earlier measurement; --overwrite replaces it", *command, "--out", "runs/simulate-1")
+        self.succeed(*command, "--out", "runs/simulate-1", "--overwrite", "--csv")
+        self.assertIn("simulated-strong-scaling.csv", os.listdir(self.folder / "runs" / "simulate-1"))
+        (self.folder / "mine").mkdir()
+        self.write("mine/letter.txt", "dear")
+        self.refuse(2, "is no measurement of Lockstep's", *command, "--out", "mine", "--overwrite")
+
+    def test_real_ranks_beside_simulated_ones(self):
+        """What is measured is noise on a busy machine: no figure is checked, but that they fit together."""
+        if not has_simgrid():
+            self.skipTest("SimGrid is missing: sudo apt-get install libsimgrid-dev")
+        if shutil.which("mpirun.openmpi") is None:
+            self.skipTest("Open MPI is missing: sudo apt-get install openmpi-bin")
+        self.succeed("simulate", "a.toml", "--validate", "--nodes", "1,2,4", "--way", "tree", "--way", "tensor", "--quiet",
+                     "--out", "real", "--csv")
+        lines = [json.loads(line) for line in (self.folder / "real" / "results.jsonl").read_text().splitlines()]
+        self.assertEqual([(line["words"]["way"], line["numbers"]["ranks"]) for line in lines],
+                         [("tree", 1), ("tree", 2), ("tree", 4), ("tensor", 1), ("tensor", 2), ("tensor", 4)])
+        for line in lines:
+            numbers = line["numbers"]
+            self.assertGreater(numbers["simulated_seconds"], 0)
+            self.assertGreaterEqual(numbers["simulated_seconds"], numbers["work_seconds"] * 0.999)
+            self.assertEqual(numbers["hosts"], 1)
+            self.assertEqual(numbers["crowded"], float(numbers["ranks"] > len(os.sched_getaffinity(0))))
+            if numbers["ranks"] > 1:
+                self.assertGreater(numbers["nap_seconds"], 20e-6)
+                self.assertEqual(line["series"]["local_bytes"][-1], 1048576)
+            if line["words"]["way"] == "tree":
+                self.assertEqual(numbers["same_bits"], 1)
+        before = (self.folder / "real" / "report.json").read_text()
+        self.succeed("report", "real", "--quiet")
+        self.assertEqual((self.folder / "real" / "report.json").read_text(), before)
 
     def test_refusals(self):
         self.refuse(2, "--network mesh: unknown name", "simulate", "a.toml", "--network", "mesh")

@@ -5,6 +5,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/lab/profile.hpp"
 #include "lockstep/simulate/calibrate.hpp"
+#include "lockstep/simulate/own_work.hpp"
 
 namespace lockstep {
 namespace {
@@ -47,6 +48,46 @@ TEST(StepProgram, TakesTheStepsAndNoMore) {
 
 TEST(StepProgram, TheSlowestRankCounts) {
   EXPECT_EQ(step_seconds({{.ends = {0, 1, 2}}, {.ends = {0, 3, 4}}}), (std::vector<double>{3, 1}));
+}
+
+TEST(StepProgram, LatenessThatIsMadeUpForCountsOnce) {
+  // One rank is late in the first step, the other in the second: single steps look long, together they took four.
+  const std::vector<StepTimes> ranks = {{.ends = {0, 3, 4}}, {.ends = {0, 1, 4}}};
+  EXPECT_EQ(step_seconds(ranks), (std::vector<double>{3, 3}));
+  EXPECT_EQ(mean_step_seconds(ranks), 2);
+}
+
+TEST(OwnWork, OfARankAmongOthersNeedsNoOthers) {
+  StepPlan whole = plan(), half = plan(), stage = plan();
+  half.parallel.tensor = 2;
+  stage.parallel.pipeline = 2;
+  const auto samples = make_step_samples(whole);
+  const auto work = [&](const StepPlan& each, int rank, int ranks, std::int32_t section) {
+    const SectionRates rates = measure_own_work(each, *samples, rank, ranks);
+    const auto& points = rates.sections[static_cast<std::size_t>(section)];
+    return points.empty() ? 0.0 : points.front().work;
+  };
+  const double all = work(whole, 0, 1, forward_section(0));
+  EXPECT_GT(all, 0);
+  EXPECT_DOUBLE_EQ(work(whole, 1, 2, forward_section(0)), all / 2);  // half the slots, in one chunk
+  EXPECT_DOUBLE_EQ(work(half, 1, 2, forward_section(0)), all / 2);   // half the neurons
+  EXPECT_GT(work(stage, 0, 2, forward_section(0)), 0);
+  EXPECT_EQ(work(stage, 1, 2, forward_section(0)), 0);  // the layers of the other stage
+  const SectionRates rates = measure_own_work(half, *samples, 0, 2);
+  EXPECT_GT(rates.call_seconds[kGatherSection], 0);
+  EXPECT_EQ(rates.call_seconds[kReportSection], 0);
+}
+
+TEST(Calibrate, SplitLayersHaveTheWorkOfTheirParts) {
+  StepPlan split = plan();
+  split.parallel.tensor = 2;
+  const auto most = [](const StepPlan& each) {
+    return measure_rates(each, {.seconds = 0, .least = 1})
+        .sections[static_cast<std::size_t>(forward_section(0))]
+        .back();
+  };
+  EXPECT_DOUBLE_EQ(most(split).work, most(plan()).work / 2);
+  EXPECT_GT(most(split).seconds, 0);
 }
 
 TEST(Calibrate, EveryLayerGetsPoints) {

@@ -1,4 +1,4 @@
-// What ranks tell each other besides gradients: directly where they are few, doubling what they know where they are
+// What ranks tell each other besides gradients: directly where they are few, passing on what they know where they are
 // many.
 
 #include "lockstep/train/rank_grid.hpp"
@@ -48,7 +48,12 @@ TEST(RankGrid, ManyRanksDoubleWhatTheyKnow) {
   expect_all_scores(32, 4, -1);
 }
 
-TEST(RankGrid, ManyRanksThatAreNoPowerOfTwo) { expect_all_scores(18, 2, 17); }
+TEST(RankGrid, ManyRanksThatAreNoPowerOfTwo) {
+  expect_all_scores(17, 1, 5);
+  expect_all_scores(18, 2, 17);
+  expect_all_scores(31, 1, -1);
+  expect_all_scores(33, 3, 32);
+}
 
 }  // namespace
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// smpirun ... lockstep_smpi.so PLAN.json RATES.json RESULT.json: the steps of a plan on a simulated cluster.
+// smpirun ... lockstep_smpi.so PLAN.json RATES.json MODEL.json RESULT.json: the steps of a plan on a simulated cluster.
 //
 // All ranks live in one process and one address space: nothing in Lockstep keeps a rank's state in a global variable,
 // so SMPI need not give each rank its own. They compute for real, in simulated time that only messages and charges
@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Exec.hpp>
+#include <simgrid/s4u/Host.hpp>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -27,7 +30,8 @@ using namespace lockstep;
 /// What all ranks share.
 struct Cluster {
   StepPlan plan;
-  SectionRates rates;
+  std::vector<SectionRates> rates;  // by rank, or one for all
+  MachineModel model;
   std::string result;
   std::shared_ptr<const Dataset> samples;
   std::vector<StepTimes> times;      // by rank
@@ -45,10 +49,13 @@ std::string read_text(const char* path) {
 std::unique_ptr<Cluster> make_cluster(char** words, int size) {
   auto made = std::make_unique<Cluster>();
   made->plan = parse_plan(read_text(words[1]));
-  made->rates = parse_rates(read_text(words[2]));
-  made->result = words[3];
+  made->rates = parse_rank_rates(read_text(words[2]));
+  made->model = parse_model(read_text(words[3]));
+  made->result = words[4];
   made->samples = make_step_samples(made->plan);
   const auto ranks = static_cast<std::size_t>(size);
+  if (made->rates.size() != 1 && made->rates.size() != ranks)
+    throw Error(ExitCode::usage, "the rates are those of another number of ranks");
   made->times.resize(ranks);
   made->work_seconds.resize(ranks);
   made->traffic.resize(ranks);
@@ -64,11 +71,14 @@ void write_result() {
   }
   std::vector<double> work = cluster->work_seconds;
   for (double& each : work) each /= steps;
-  const nlohmann::json result{
-      {"step_seconds", step_seconds(cluster->times)},     {"work_seconds", work},
-      {"messages", double(all.messages) / steps},         {"bytes", double(all.bytes) / steps},
-      {"most_messages", double(most.messages) / steps},   {"most_bytes", double(most.bytes) / steps},
-      {"weight_hash", cluster->times.front().weight_hash}};
+  const nlohmann::json result{{"step_seconds", step_seconds(cluster->times)},
+                              {"work_seconds", work},
+                              {"mean_seconds", mean_step_seconds(cluster->times)},
+                              {"messages", double(all.messages) / steps},
+                              {"bytes", double(all.bytes) / steps},
+                              {"most_messages", double(most.messages) / steps},
+                              {"most_bytes", double(most.bytes) / steps},
+                              {"weight_hash", cluster->times.front().weight_hash}};
   write_file_atomically(cluster->result, result.dump());
 }
 
@@ -78,6 +88,14 @@ void write_result() {
   std::_Exit(static_cast<int>(code));
 }
 
+/// Keeps the rank's core busy: that of its node, or one of those that it shares with other ranks of its machine.
+std::function<void(double)> core_of(int rank) {
+  if (cluster->model.empty()) return [](double seconds) { smpi_execute_flops(seconds * kNodeFlops); };
+  const int machine = cluster->model.machine[static_cast<std::size_t>(rank)];
+  simgrid::s4u::Host* const host = simgrid::s4u::Host::by_name("machine-" + std::to_string(machine));
+  return [host](double seconds) { simgrid::s4u::this_actor::exec_init(seconds * kNodeFlops)->set_host(host)->wait(); };
+}
+
 void run_rank(char** words) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -85,8 +103,9 @@ void run_rank(char** words) {
   if (rank == 0) cluster = make_cluster(words, size);
   MPI_Barrier(MPI_COMM_WORLD);
   const auto own = static_cast<std::size_t>(rank);
-  RatesCharge charge(cluster->rates, [](double seconds) { smpi_execute_flops(seconds * kNodeFlops); });
-  Ranks ranks(make_smpi_transport(cluster->traffic[own]));
+  const auto core = core_of(rank);
+  RatesCharge charge(cluster->rates[cluster->rates.size() == 1 ? 0 : own], core);
+  Ranks ranks(make_smpi_transport(cluster->traffic[own], {.model = cluster->model, .compute = core}));
   cluster->times[own] =
       run_steps(cluster->plan, *cluster->samples, ranks, {.seconds = [] { return MPI_Wtime(); }, .charge = &charge});
   cluster->work_seconds[own] = charge.total_seconds();
@@ -98,14 +117,14 @@ void run_rank(char** words) {
 
 /// What smpirun calls, once per rank.
 int main(int argc, char** argv) {
-  if (argc != 4) return static_cast<int>(ExitCode::usage);
+  if (argc != 5) return static_cast<int>(ExitCode::usage);
   MPI_Init(&argc, &argv);
   try {
     run_rank(argv);
   } catch (const Error& error) {
-    fail(argv[3], error.code(), error.what());
+    fail(argv[4], error.code(), error.what());
   } catch (const std::exception& error) {
-    fail(argv[3], ExitCode::bug, error.what());
+    fail(argv[4], ExitCode::bug, error.what());
   }
   MPI_Finalize();
   return 0;

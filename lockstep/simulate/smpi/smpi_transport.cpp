@@ -2,20 +2,29 @@
 
 #include <mpi.h>
 
+#include <bit>
 #include <cstdlib>
+#include <simgrid/s4u/Actor.hpp>
 #include <vector>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/parallel/rank_wait.hpp"
+#include "lockstep/simulate/alpha_beta.hpp"
 
 namespace lockstep {
 
 namespace {
 
+constexpr double kLook = 10e-6;  // how finely looking again and again is simulated
+
+double seconds_of(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
 class SmpiTransport final : public Transport {
  public:
-  explicit SmpiTransport(Traffic& traffic) : traffic_(traffic) {
+  SmpiTransport(Traffic& traffic, SmpiOptions options) : traffic_(traffic), options_(std::move(options)) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    crowded_ = options_.model.crowded(rank_);
   }
 
   int rank() const override { return rank_; }
@@ -27,20 +36,27 @@ class SmpiTransport final : public Transport {
   TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
     ++traffic_.messages;
     traffic_.bytes += static_cast<std::int64_t>(bytes.size());
-    MPI_Request& request = take();
-    check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, channel, MPI_COMM_WORLD, &request));
+    compute(options_.model.message_cpu(rank_, to, double(bytes.size())));
+    Open& open = take();
+    check(
+        MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, channel, MPI_COMM_WORLD, &open.request));
     return last_;
   }
   TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) override {
-    MPI_Request& request = take();
-    check(MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, channel, MPI_COMM_WORLD, &request));
+    Open& open = take();
+    open.cpu_seconds = options_.model.message_cpu(from, rank_, double(bytes.size()));
+    check(MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, channel, MPI_COMM_WORLD,
+                    &open.request));
     return last_;
   }
 
   /// Waits: to look again and again would let the simulated clock stand still, or jump. Whoever asks has begun all that
   /// it needs (ranks.cpp), so nobody waits in vain.
   bool finished(TransportRequest request) override {
-    check(MPI_Wait(&requests_[static_cast<std::size_t>(request)], MPI_STATUS_IGNORE));
+    Open& open = open_[static_cast<std::size_t>(request)];
+    if (waiting_since_ < 0) waiting_since_ = MPI_Wtime();
+    crowded_ ? wait_in_turns(open.request) : wait_alone(open.request);
+    compute(open.cpu_seconds);
     unused_.push_back(request);
     return true;
   }
@@ -53,20 +69,67 @@ class SmpiTransport final : public Transport {
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
-  MPI_Request& take() {
+  struct Open {
+    MPI_Request request = MPI_REQUEST_NULL;
+    double cpu_seconds = 0;  // when it has arrived
+  };
+
+  Open& take() {
+    waiting_since_ = -1;
     if (unused_.empty()) {
-      last_ = static_cast<int>(requests_.size());
-      requests_.push_back(MPI_REQUEST_NULL);
+      last_ = static_cast<int>(open_.size());
+      open_.emplace_back();
     } else {
       last_ = unused_.back();
       unused_.pop_back();
     }
-    return requests_[static_cast<std::size_t>(last_)];
+    return open_[static_cast<std::size_t>(last_)] = {};
   }
+
+  void compute(double seconds) {
+    if (seconds > 0) options_.compute(seconds);
+  }
+
+  /// Nobody else wants the core: only the moment matters at which the rank notices.
+  void wait_alone(MPI_Request& request) {
+    check(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    const double waited = MPI_Wtime() - waiting_since_, more = noticed_after(options_.model.nap, waited) - waited;
+    if (more > 0) simgrid::s4u::this_actor::sleep_for(more);
+  }
+
+  /// As Ranks::wait does it: every look takes time from the other ranks of the machine.
+  void wait_in_turns(MPI_Request& request) {
+    const NapTime& nap = options_.model.nap;
+    while (true) {
+      int done = 0;
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+      if (done != 0) return;
+      const double waited = MPI_Wtime() - waiting_since_;
+      if (waited < seconds_of(RankWait::spin)) {
+        compute(kLook);
+        continue;
+      }
+      simgrid::s4u::this_actor::sleep_for(
+          std::max(nap.seconds - nap.cpu_seconds, seconds_of(RankWait::nap)) +
+          (waited < seconds_of(RankWait::naps_until) ? 0 : seconds_of(RankWait::sleep - RankWait::nap)));
+      compute(nap.cpu_seconds);
+    }
+  }
+
+  /// What the processor does of a sum in rounds that swap messages with another rank, where no network does it.
+  void compute_sum(double bytes) {
+    if (options_.model.empty() || size_ == 1) return;
+    const int next = (rank_ + 1) % size_;
+    const bool ring = bytes >= kShortSum;
+    const double rounds = ring ? 2.0 * (size_ - 1) : std::bit_width(static_cast<unsigned>(size_ - 1));
+    compute(rounds * 2 * options_.model.message_cpu(rank_, next, ring ? bytes / size_ : bytes));
+  }
+
   template <class T>
   TransportRequest sum(std::span<T> values, MPI_Datatype type) {
+    compute_sum(double(values.size_bytes()));
     check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, MPI_SUM, MPI_COMM_WORLD));
-    take() = MPI_REQUEST_NULL;
+    take();
     return last_;
   }
   static void check(int error) {
@@ -74,13 +137,18 @@ class SmpiTransport final : public Transport {
   }
 
   Traffic& traffic_;
+  SmpiOptions options_;
   int rank_ = 0, size_ = 1, last_ = 0;
-  std::vector<MPI_Request> requests_;
+  bool crowded_ = false;
+  double waiting_since_ = -1;  // since when it waits for what it has begun; below 0: it does not wait
+  std::vector<Open> open_;
   std::vector<int> unused_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_smpi_transport(Traffic& traffic) { return std::make_unique<SmpiTransport>(traffic); }
+std::unique_ptr<Transport> make_smpi_transport(Traffic& traffic, SmpiOptions options) {
+  return std::make_unique<SmpiTransport>(traffic, std::move(options));
+}
 
 }  // namespace lockstep
