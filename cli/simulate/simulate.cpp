@@ -129,6 +129,46 @@ void note_idle(const Study& study, Console& console) {
         study.plan.batch, study.plan.slots));
 }
 
+/// What all lines of a study have in common.
+struct Common {
+  const Study& study;
+  StudyNames names;
+  ResultOrigin origin;
+};
+
+report::Document validated(const Common& common, const Simulator& simulator, const SimulateArguments& arguments,
+                           const std::function<void(const Result&)>& keep, Console& console) {
+  std::vector<Result> results;
+  validate(common.study, simulator, {.hosts = arguments.hosts, .agent = arguments.agent}, console,
+           [&](const ValidationPoint& point) {
+             results.push_back(validation_result(common.study, point, common.names, common.origin));
+             keep(results.back());
+           });
+  return validation_document(results);
+}
+
+report::Document simulated(const Common& common, const Simulator& simulator, const SimulateArguments& arguments,
+                           const std::function<void(const Result&)>& keep, Console& console) {
+  note_idle(common.study, console);
+  const StudyRates rates = rates_for(arguments, common.study, console);
+  const auto begins = [&](const StudyPoint& point) {
+    console.note(fmt::format("simulating {} scaling, {}, {}", point.scaling == ScalingKind::strong ? "strong" : "weak",
+                             point.series, nodes_text(point.nodes)));
+  };
+  const auto ends = [&](const StudyPoint& point) {
+    keep(study_result(common.study, point, common.names, common.origin));
+  };
+  const auto points = run_study(common.study, simulator, rates, {.begins = begins, .ends = ends});
+  return study_document(common.study, points, common.names);
+}
+
+/// Of a simulation that failed before its first result.
+void remove_empty(const fs::path& folder) {
+  std::error_code error;
+  if (fs::file_size(folder / kResultsFile, error) == 0) fs::remove(folder / kResultsFile, error);
+  fs::remove(folder, error);  // nothing that has files in it
+}
+
 }  // namespace
 
 void run_simulate(const SimulateArguments& arguments, Console& console) {
@@ -137,32 +177,20 @@ void run_simulate(const SimulateArguments& arguments, Console& console) {
   static_cast<void>(make_network(config));  // says what is wrong with it
   const Study study = study_of(arguments, config);
   const Simulator simulator = find_simulator();
-  const std::string command = command_of(arguments);
+  Common common{study, {arguments.config, arguments.network, command_of(arguments)}, measured_here()};
+  common.origin.commit = build_commit();
+  common.origin.command = common.names.command;
   const fs::path folder = prepare_results_folder(arguments.out, "simulate", arguments.overwrite);
-  const StudyNames names{arguments.config, arguments.network, command};
-  ResultOrigin origin = measured_here();
-  origin.commit = build_commit();
-  origin.command = command;
   // Line by line: what is known is there when the rest is not waited for, and lockstep report makes a report of it.
   write_results(folder, {});
   const auto keep = [&](const Result& result) { append_result(folder / kResultsFile, result); };
-  if (arguments.validate) {
-    validate(study, simulator, {.hosts = arguments.hosts, .agent = arguments.agent}, console,
-             [&](const ValidationPoint& point) { keep(validation_result(study, point, names, origin)); });
-    return publish(validation_document(read_results(folder / kResultsFile)), folder, arguments, console);
+  try {
+    const auto make = arguments.validate ? validated : simulated;
+    publish(make(common, simulator, arguments, keep, console), folder, arguments, console);
+  } catch (...) {
+    remove_empty(folder);
+    throw;
   }
-  note_idle(study, console);
-  const StudyRates rates = rates_for(arguments, study, console);
-  const auto points =
-      run_study(study, simulator, rates,
-                {.begins =
-                     [&](const StudyPoint& point) {
-                       console.note(fmt::format("simulating {} scaling, {}, {}",
-                                                point.scaling == ScalingKind::strong ? "strong" : "weak", point.series,
-                                                nodes_text(point.nodes)));
-                     },
-                 .ends = [&](const StudyPoint& point) { keep(study_result(study, point, names, origin)); }});
-  publish(study_document(study, points, names), folder, arguments, console);
 }
 
 }  // namespace lockstep::cli

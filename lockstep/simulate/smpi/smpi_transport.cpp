@@ -15,7 +15,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr double kLook = 10e-6;  // how finely looking again and again is simulated
+constexpr double kLook = 20e-6;  // how finely looking again and again is simulated
 
 double seconds_of(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -37,12 +37,14 @@ class SmpiTransport final : public Transport {
     ++traffic_.messages;
     traffic_.bytes += static_cast<std::int64_t>(bytes.size());
     compute(options_.model.message_cpu(rank_, to, double(bytes.size())));
+    options_.work_off();
     Open& open = take();
     check(
         MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, channel, MPI_COMM_WORLD, &open.request));
     return last_;
   }
   TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) override {
+    options_.work_off();
     Open& open = take();
     open.cpu_seconds = options_.model.message_cpu(from, rank_, double(bytes.size()));
     check(MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, channel, MPI_COMM_WORLD,
@@ -54,6 +56,7 @@ class SmpiTransport final : public Transport {
   /// it needs (ranks.cpp), so nobody waits in vain.
   bool finished(TransportRequest request) override {
     Open& open = open_[static_cast<std::size_t>(request)];
+    options_.work_off();
     if (waiting_since_ < 0) waiting_since_ = MPI_Wtime();
     crowded_ ? wait_in_turns(open.request) : wait_alone(open.request);
     compute(open.cpu_seconds);
@@ -86,9 +89,7 @@ class SmpiTransport final : public Transport {
     return open_[static_cast<std::size_t>(last_)] = {};
   }
 
-  void compute(double seconds) {
-    if (seconds > 0) options_.compute(seconds);
-  }
+  void compute(double seconds) { options_.add_work(seconds); }
 
   /// Nobody else wants the core: only the moment matters at which the rank notices.
   void wait_alone(MPI_Request& request) {
@@ -107,12 +108,14 @@ class SmpiTransport final : public Transport {
       const double waited = MPI_Wtime() - waiting_since_;
       if (waited < seconds_of(RankWait::spin)) {
         compute(kLook);
+        options_.work_off();
         continue;
       }
       simgrid::s4u::this_actor::sleep_for(
           std::max(nap.seconds - nap.cpu_seconds, seconds_of(RankWait::nap)) +
           (waited < seconds_of(RankWait::naps_until) ? 0 : seconds_of(RankWait::sleep - RankWait::nap)));
       compute(nap.cpu_seconds);
+      options_.work_off();
     }
   }
 
@@ -128,6 +131,7 @@ class SmpiTransport final : public Transport {
   template <class T>
   TransportRequest sum(std::span<T> values, MPI_Datatype type) {
     compute_sum(double(values.size_bytes()));
+    options_.work_off();
     check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, MPI_SUM, MPI_COMM_WORLD));
     take();
     return last_;

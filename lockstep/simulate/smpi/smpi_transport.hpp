@@ -15,8 +15,9 @@ struct Traffic {
 };
 
 struct SmpiOptions {
-  const MachineModel& model;            // must outlive the transport
-  std::function<void(double)> compute;  // keeps the rank's core busy for so many seconds
+  const MachineModel& model;             // must outlive the transport
+  std::function<void(double)> add_work;  // so many seconds for the rank's core, before anything else happens
+  std::function<void()> work_off;        // returns when all of it is done
 };
 
 /// The calling rank's end; MPI has been started. `traffic` is counted up and must outlive it.
