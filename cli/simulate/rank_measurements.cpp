@@ -168,7 +168,6 @@ MachineModel locate_ranks(Ranks& ranks) {
 }
 
 void bind_to_core(const Ranks& ranks, const MachineModel& model) {
-  if (!model.crowded(ranks.rank())) return;
   const auto own = model.machine.begin() + ranks.rank();
   const auto place = std::count(model.machine.begin(), own, *own);
   cpu_set_t allowed, one;

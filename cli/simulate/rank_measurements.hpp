@@ -15,7 +15,7 @@ namespace lockstep::cli {
 /// Machine, cores and host of every rank; no times yet. Hosts of one machine (namespaces, containers) share its cores.
 MachineModel locate_ranks(Ranks& ranks);
 
-/// Where ranks have to share cores, each stays on one: what the system would do with them on the way, nobody can know.
+/// Each rank stays on one core, in turn: where the system would move it in the middle of a step, nobody can foresee.
 void bind_to_core(const Ranks& ranks, const MachineModel& model);
 
 /// What pairs of ranks on one host, and on two, take to swap messages: the model's `local` and `remote`. No more pairs

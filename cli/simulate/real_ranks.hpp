@@ -13,11 +13,14 @@
 namespace lockstep::cli {
 
 struct RealSteps {
-  std::vector<double> seconds{};      // of a step, of the slowest rank; the mean of each round
-  MachineModel model{};               // the ranks' machines, messages and naps
-  std::vector<SectionRates> rates{};  // of every rank's own work
-  std::string weight_hash{}, library{};
+  std::vector<double> seconds{};         // of a step, of the slowest rank; the mean of each round
+  MachineModel model{};                  // the ranks' machines, messages and naps
+  std::vector<SectionRates> rates{};     // of every rank's own work
+  std::string weight_hash{}, library{};  // the hash after the simulated part
 };
+
+/// The first steps of the plan: a simulation of them says as much as one of all, for its steps are alike.
+StepPlan simulated_part(StepPlan plan);
 
 /// Starts mpirun (launch.hosts, launch.agent and launch.mpi say how) and waits for its end; Error(resources) when that
 /// takes longer than `timeout` seconds.

@@ -53,7 +53,7 @@ void validate(const Study& study, const Simulator& simulator, const LaunchArgume
       const RealSteps real = measure_real_steps(plan, ranks, launch, study.timeout);
       ClusterRun run = calibrated_cluster(real.model, study);
       run.timeout = study.timeout;
-      const SimulatedStep step = simulate_step(simulator, plan, real.rates, run);
+      const SimulatedStep step = simulate_step(simulator, simulated_part(plan), real.rates, run);
       ends(
           {.series = series.name,
            .ranks = ranks,
