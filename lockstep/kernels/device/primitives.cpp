@@ -10,7 +10,7 @@ namespace lockstep::device {
 
 namespace {
 
-constexpr std::int64_t kThreads = 256, kTileRows = 6 /* XXT_ROWS of the text */, kChains = 8 /* PEAK_CHAINS */;
+constexpr std::int64_t kThreads = 256, kTileRows = 6 /* XXT_ROWS of the text */, kChains = 8 /* of fma_peak */;
 
 void check_block(const Device& device, std::int64_t threads) {
   if (threads > device.info().max_group)

@@ -58,6 +58,10 @@ DriverAbort::DriverAbort(const DeviceInfo& device) {
   std::memcpy(last_words.data(), line.data(), last_words_size);
   ::sigaction(SIGABRT, nullptr, &abort_handler.before);
   abort_handler.ours = abort_handler.before.sa_handler == SIG_DFL;
+  renew();
+}
+
+void DriverAbort::renew() {
   if (!abort_handler.ours) return;
   struct sigaction action {};
   action.sa_handler = &say_last_words;

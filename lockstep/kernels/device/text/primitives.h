@@ -3,18 +3,24 @@
 // What a launch costs that does nothing.
 KERNEL nothing(OUT(REAL, y)) { USE_OUT(REAL, y); (void)y; }
 
-// Multiply-adds in registers, the most that a device can do: so many chains side by side that none waits for itself. On
-// processors few enough for the registers.
-#define PEAK_CHAINS 8
+// Multiply-adds in registers, the most that a device can do: eight chains side by side, so that none waits for itself,
+// and few enough for the registers of a processor. Written out, since an array would go through memory there.
 KERNEL fma_peak(OUT(REAL, y), REAL factor, REAL addend, I64 rounds) {
   USE_OUT(REAL, y);
-  LANE chain[PEAK_CHAINS];
-  for (int c = 0; c < PEAK_CHAINS; ++c) chain[c] = SET(R(c));
-  for (I64 i = 0; i < rounds; ++i)
-    for (int c = 0; c < PEAK_CHAINS; ++c) chain[c] = fma(chain[c], SET(factor), SET(addend));
-  LANE sum = chain[0];
-  for (int c = 1; c < PEAK_CHAINS; ++c) sum = sum + chain[c];
-  STORE(sum, y + GLOBAL_ITEM(0) * LANES);
+  const LANE f = SET(factor), a = SET(addend);
+  LANE c0 = SET(R(0)), c1 = SET(R(1)), c2 = SET(R(2)), c3 = SET(R(3));
+  LANE c4 = SET(R(4)), c5 = SET(R(5)), c6 = SET(R(6)), c7 = SET(R(7));
+  for (I64 i = 0; i < rounds; ++i) {
+    c0 = fma(c0, f, a);
+    c1 = fma(c1, f, a);
+    c2 = fma(c2, f, a);
+    c3 = fma(c3, f, a);
+    c4 = fma(c4, f, a);
+    c5 = fma(c5, f, a);
+    c6 = fma(c6, f, a);
+    c7 = fma(c7, f, a);
+  }
+  STORE(c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7, y + GLOBAL_ITEM(0) * LANES);
 }
 
 // One element per work-item.
