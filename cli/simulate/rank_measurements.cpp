@@ -25,7 +25,8 @@ using nlohmann::json;
 
 constexpr const char* kPhase = "measurement";
 constexpr double kExchangeBytes[] = {64, 1024, 4096, 16384, 65536, 262144, 1048576};
-constexpr int kExchangeRounds = 101;
+constexpr int kExchangeRounds = 101, kLeastRounds = 3;
+constexpr double kSwapSeconds = 0.2;  // for one size: a slow link has fewer rounds
 constexpr int kNapRounds = 101;
 
 double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
@@ -94,19 +95,33 @@ void take_turns(Ranks& ranks, const MachineModel& model, const std::vector<std::
   ranks.barrier(kPhase);
 }
 
+/// So many as there is time for, as the first of the two finds.
+std::int32_t agreed_rounds(Ranks& ranks, int partner, double seconds) {
+  auto rounds =
+      static_cast<std::int32_t>(std::clamp(kSwapSeconds / seconds, double(kLeastRounds), double(kExchangeRounds)));
+  if (ranks.rank() < partner)
+    ranks.send(partner, bytes_of(&rounds, 1));
+  else
+    ranks.receive(partner, writable_bytes_of(&rounds, 1));
+  ranks.wait(kPhase);
+  return rounds;
+}
+
 /// What a swap takes, and how long the calls that begin it do not return.
 std::vector<MessageTime> swap_messages(Ranks& ranks, int partner) {
   std::vector<MessageTime> times;
   for (const double bytes : kExchangeBytes) {
     std::vector<std::byte> out(static_cast<std::size_t>(bytes)), in(out.size());
     std::vector<double> seconds, calls;
-    for (int round = 0; round < kExchangeRounds; ++round) {
+    std::int32_t rounds = kLeastRounds;
+    for (int round = 0; round < rounds; ++round) {
       const double start = now();
       ranks.send(partner, out);
       ranks.receive(partner, in);
       calls.push_back(now() - start);
       ranks.wait(kPhase);
       seconds.push_back(now() - start);
+      if (round + 1 == kLeastRounds) rounds = agreed_rounds(ranks, partner, median(seconds));
     }
     times.push_back({bytes, median(seconds), median(calls)});
   }
