@@ -17,6 +17,7 @@
 #include "cli/predict.hpp"
 #include "cli/report.hpp"
 #include "cli/reproduce/reproduce.hpp"
+#include "cli/shell_words.hpp"
 #include "cli/simulate/simulate.hpp"
 #include "cli/train.hpp"
 #include "lockstep/config/suggest.hpp"
@@ -438,7 +439,7 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_launch(app, *values);
   add_report(app, *values);
   values->lab.add(app, values->console);
-  values->lab.ladder.command = fmt::format("lockstep {}", fmt::join(argv + 1, argv + argc, " "));
+  values->lab.ladder.command = "lockstep " + shell_words(std::vector<std::string>(argv + 1, argv + argc));
   add_simulate(app, *values);
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {

@@ -8,6 +8,7 @@
 
 #include "cli/run_directory.hpp"
 #include "cli/run_report_pages.hpp"
+#include "cli/shell_words.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/version.hpp"
@@ -80,7 +81,8 @@ report::Document run_document(const fs::path& directory) {
       report::Paragraph{"The configuration with every value that was chosen for it. Training it again gives the "
                         "same weights, on any number of threads and ranks."});
   repeat.add(
-      report::Code{.text = fmt::format("lockstep train {0}/{1}\nlockstep report {0}", directory.string(), kConfigFile),
+      report::Code{.text = fmt::format("lockstep train {}\nlockstep report {}",
+                                       shell_word((directory / kConfigFile).string()), shell_word(directory.string())),
                    .title = "Commands"});
   if (fs::exists(directory / kConfigFile))
     repeat.add(report::Code{.text = read_text(directory / kConfigFile), .title = kConfigFile});

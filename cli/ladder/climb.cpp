@@ -50,8 +50,8 @@ double largest_difference(const Network& a, const Network& b) {
 
 class Climber {
  public:
-  Climber(const LadderArguments& arguments, Console& console, const Stopped& stopped)
-      : arguments_(arguments), console_(console), stopped_(stopped) {}
+  Climber(const LadderArguments& arguments, Console& console, const Stopped& stopped, const KeepClimb& keep)
+      : arguments_(arguments), console_(console), stopped_(stopped), keep_(keep) {}
   /// However it ends, nothing is left behind.
   ~Climber() {
     std::error_code ignored;
@@ -253,6 +253,13 @@ class Climber {
     }
   }
 
+  void keep_round(const std::vector<SampledResult>& results) {
+    Climb so_far = climb_;
+    for (std::size_t i = 0; i < results.size(); ++i) so_far.rungs[i].sampled = results[i];
+    std::erase_if(so_far.rungs, [](const Climbed& each) { return each.sampled.samples.empty(); });
+    if (!so_far.rungs.empty()) keep_(so_far);
+  }
+
   void sample() {
     for (const Climbed& each : climb_.rungs)
       if (!each.rung.is_peer() && each.rung.group != RungGroup::weak) reference_of(each.samples);
@@ -264,6 +271,7 @@ class Climber {
                             .least = std::min(kWantedSamples, arguments_.samples),
                             .most = arguments_.samples,
                             .budget_seconds = arguments_.budget,
+                            .after_round = [this](const auto& results) { keep_round(results); },
                             .stopped = stopped_};
     std::vector<SampledResult> results = sample_in_turns(variants, rule);
     for (Climbed& climbed : climb_.rungs)
@@ -353,6 +361,7 @@ class Climber {
   const LadderArguments& arguments_;
   Console& console_;
   const Stopped& stopped_;
+  const KeepClimb& keep_;
   fs::path scratch_;
   Climb climb_{};
   std::map<std::int64_t, Turn> references_;
@@ -362,8 +371,8 @@ class Climber {
 
 }  // namespace
 
-Climb climb(const LadderArguments& arguments, Console& console, const Stopped& stopped) {
-  return Climber(arguments, console, stopped).run();
+Climb climb(const LadderArguments& arguments, Console& console, const Stopped& stopped, const KeepClimb& keep) {
+  return Climber(arguments, console, stopped, keep).run();
 }
 
 }  // namespace lockstep::cli

@@ -1,6 +1,7 @@
 #pragma once
 // The measuring part of the ladder: which rungs run here, on how many samples, and the samples themselves.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,7 +54,10 @@ struct Climb {
   double curve_seconds = 0;
 };
 
+/// Is given all that was measured so far, again and again: for files that outlive a kill.
+using KeepClimb = std::function<void(const Climb&)>;
+
 /// Signals end it early; `stopped` is set then, and all that was measured is there.
-Climb climb(const LadderArguments& arguments, Console& console, const Stopped& stopped);
+Climb climb(const LadderArguments& arguments, Console& console, const Stopped& stopped, const KeepClimb& keep);
 
 }  // namespace lockstep::cli

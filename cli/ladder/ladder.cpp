@@ -80,12 +80,18 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
   origin.commit = build_commit();
   origin.command = arguments.command;
   catch_signals();
-  const Climb climbed = climb(arguments, console, [] { return ladder_signal != 0; });
+  const auto results_of = [&](const Climb& climbed, const std::string& unfinished) {
+    std::vector<Result> results = ladder_results(climbed, arguments, origin, findings);
+    if (!unfinished.empty())
+      for (Result& each : results) each.warnings.push_back(unfinished + ": fewer samples than wanted");
+    return results;
+  };
   const std::string stopped = "stopped by a signal";
+  const Climb climbed = climb(
+      arguments, console, [] { return ladder_signal != 0; },
+      [&](const Climb& so_far) { write_results(folder, results_of(so_far, "killed before its end")); });
   if (climbed.rungs.empty()) throw Error(ExitCode::preempted, stopped + " before anything was measured");
-  std::vector<Result> results = ladder_results(climbed, arguments, origin, findings);
-  if (climbed.stopped)
-    for (Result& each : results) each.warnings.push_back(stopped + ": fewer samples than wanted");
+  const std::vector<Result> results = results_of(climbed, climbed.stopped ? stopped : "");
   write_results(folder, results);
   const auto files =
       report::write_report(ladder_document(results), folder, {.csv = arguments.csv, .extra_p = arguments.csv});

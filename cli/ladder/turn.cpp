@@ -10,6 +10,7 @@
 #include "cli/mpirun.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/scores.hpp"
+#include "cli/shell_words.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 
@@ -115,7 +116,7 @@ Captured start(const Rung& rung, std::vector<std::string> words, const TurnSetti
 
 std::string turn_command(const Rung& rung, const TurnSetting& setting, std::int64_t samples) {
   const std::string mpirun = rung.ranks > 1 ? fmt::format("mpirun -n {} ", rung.ranks) : "";
-  return fmt::format("{}lockstep {}", mpirun, fmt::join(train_words(rung, setting, samples), " "));
+  return fmt::format("{}lockstep {}", mpirun, shell_words(train_words(rung, setting, samples)));
 }
 
 Turn run_turn(const Rung& rung, const TurnSetting& setting, std::int64_t samples, double limit, bool profile) {

@@ -10,6 +10,7 @@
 #include "cli/reproduce/experiment.hpp"
 #include "cli/reproduce/rules.hpp"
 #include "cli/run_directory.hpp"
+#include "cli/shell_words.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -60,7 +61,7 @@ const Experiment& experiment_named(const std::string& name) {
 /// As somebody would type it.
 std::string command_of(const ReproduceArguments& arguments) {
   return fmt::format("lockstep reproduce {}{}{}", arguments.name, arguments.quick ? " --quick" : "",
-                     arguments.data.empty() ? "" : " --data " + arguments.data);
+                     arguments.data.empty() ? "" : " --data " + shell_word(arguments.data));
 }
 
 /// What every report ends with.

@@ -9,6 +9,7 @@
 #include "cli/build_commit.hpp"
 #include "cli/results_folder.hpp"
 #include "cli/run_directory.hpp"
+#include "cli/shell_words.hpp"
 #include "cli/simulate/results.hpp"
 #include "cli/simulate/units.hpp"
 #include "cli/simulate/validation_report.hpp"
@@ -91,9 +92,9 @@ StudyRates rates_for(const SimulateArguments& arguments, const Study& study, Con
 
 /// What repeats it: everything that decides the figures.
 std::string command_of(const SimulateArguments& a) {
-  std::string text = fmt::format("lockstep simulate {}", a.config);
+  std::string text = "lockstep simulate " + shell_word(a.config);
   const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) text += fmt::format(" {} {}", option, value);
+    if (!value.empty()) text += fmt::format(" {} {}", option, shell_word(value));
   };
   for (const std::string& each : a.set) add("--set", each);
   add("--nodes", nodes_of(a));

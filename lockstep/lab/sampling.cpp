@@ -26,9 +26,11 @@ class Sampling {
   std::vector<SampledResult> run() {
     for (std::size_t v = 0; v < variants_.size(); ++v)
       for (int i = 0; i < variants_[v].warm_up && open_[v]; ++i) take(v, results_[v].warm_up);
-    while (std::any_of(open_.begin(), open_.end(), [](bool open) { return open; }))
+    while (std::any_of(open_.begin(), open_.end(), [](bool open) { return open; })) {
       for (std::size_t v = 0; v < variants_.size(); ++v)
         if (open_[v]) take(v, results_[v].samples);
+      if (rule_.after_round) rule_.after_round(results_);
+    }
     return std::move(results_);
   }
 

@@ -19,16 +19,6 @@ struct SampledVariant {
   int warm_up = 1;  // runs before the first sample, not counted
 };
 
-struct SamplingRule {
-  double share = 0.05;         // settled: half the 95 % interval of the median is within this share of the median
-  int least = 6, most = 100;   // samples; fewer than 6 have no 95 % interval
-  double budget_seconds = 60;  // of all variants together, by the clock, warm-up included
-  /// Samples that every variant gets even where the budget is used up; 0: none that does not fit.
-  int anyway = 1;
-  std::function<bool()> stopped{};        // asked before every run: true ends it, what was taken is kept
-  std::function<double()> now_seconds{};  // for tests; default: the steady clock
-};
-
 enum class SamplingEnd { settled, most, budget, stopped, failed };
 
 struct SampledResult {
@@ -38,6 +28,18 @@ struct SampledResult {
   SamplingEnd end = SamplingEnd::budget;
   std::string failure{};  // what the exception said
   bool settled() const { return end == SamplingEnd::settled; }
+};
+
+struct SamplingRule {
+  double share = 0.05;         // settled: half the 95 % interval of the median is within this share of the median
+  int least = 6, most = 100;   // samples; fewer than 6 have no 95 % interval
+  double budget_seconds = 60;  // of all variants together, by the clock, warm-up included
+  /// Samples that every variant gets even where the budget is used up; 0: none that does not fit.
+  int anyway = 1;
+  /// What there is after every round, so that it can be kept: nothing is lost when the process is killed.
+  std::function<void(const std::vector<SampledResult>&)> after_round{};
+  std::function<bool()> stopped{};        // asked before every run: true ends it, what was taken is kept
+  std::function<double()> now_seconds{};  // for tests; default: the steady clock
 };
 
 /// Round after round, each variant that is not yet settled once, in order; the rounds interleave them, so that

@@ -26,7 +26,7 @@ class MeasuringMemory final : public Memory {
   std::byte* allocate(std::int64_t bytes) override {
     total += bytes;
     largest = std::max(largest, bytes);
-    return reinterpret_cast<std::byte*>(kCacheLine);  // never followed
+    return reinterpret_cast<std::byte*>(kCacheLine);  // NOLINT(performance-no-int-to-ptr): never followed
   }
   void release(std::byte*) noexcept override {}
   void copy_within(std::byte*, const std::byte*, std::int64_t) override {}

@@ -104,21 +104,37 @@ class Ladder(ProgramTest):
                     env={"TMPDIR": str(self.folder / "scratch"), "LOCKSTEP_CUDA_PLUGIN": "/nowhere"})
         self.assertEqual(list((self.folder / "scratch").iterdir()), [])
 
-    def test_a_signal_leaves_what_was_measured(self):
-        """With a budget that nobody waits for."""
+    def cut(self, number):
+        """A ladder with a budget that nobody waits for, ended by a signal after its first round; what it said."""
         process = subprocess.Popen([PROGRAM, "ladder", "moons.toml", "--rungs", "naive,simd", "--budget", "600",
                                     "--samples", "1000", "--share", "0.001", "--out", "cut"],
                                    cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(6)
-        process.send_signal(signal.SIGINT)
+        for _ in range(600):
+            if (self.folder / "cut/results.jsonl").exists() or process.poll() is not None:
+                break
+            time.sleep(0.1)
+        process.send_signal(number)
         _, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 10, err)
+        return process.returncode, err
+
+    def check_cut(self, word):
+        rungs = [r for r in self.results("cut") if r["kind"] == "ladder"]
+        self.assertEqual([r["name"] for r in rungs], ["naive", "simd"])
+        self.assertTrue(any(word in warning for warning in rungs[0]["warnings"]))
+
+    def test_a_signal_leaves_what_was_measured(self):
+        code, err = self.cut(signal.SIGINT)
+        self.assertEqual(code, 10, err)
         self.assertIn("stopped by a signal", err)
-        if "before anything" not in err:
-            rungs = [r for r in self.results("cut") if r["kind"] == "ladder"]
-            self.assertTrue(rungs)
-            self.assertTrue(any("stopped" in warning for warning in rungs[0]["warnings"]))
-            self.assertTrue((self.folder / "cut/report.html").exists())
+        self.check_cut("stopped")
+        self.assertTrue((self.folder / "cut/report.html").exists())
+
+    def test_a_kill_leaves_what_was_measured(self):
+        code, err = self.cut(signal.SIGKILL)
+        self.assertEqual(code, -signal.SIGKILL, err)
+        self.check_cut("killed before its end")
+        self.assertEqual(self.run_program("report", "cut").code, 0)
+        self.assertIn("killed before its end", (self.folder / "cut/report.html").read_text())
 
     def test_doctor(self):
         done = self.run_program("doctor", "--json")

@@ -85,6 +85,17 @@ TEST(Sampling, KeepsWhatWasTakenWhenStopped) {
   EXPECT_EQ(results[0].samples.size(), 3U);
 }
 
+TEST(Sampling, HandsOutWhatThereIsAfterEveryRound) {
+  FakeClock clock;
+  std::vector<std::size_t> taken;
+  const auto count = [&](const std::vector<SampledResult>& so_far) {
+    for (const SampledResult& each : so_far) taken.push_back(each.samples.size());
+  };
+  sample_in_turns({clock.variant("a", 1), clock.variant("b", 1)},
+                  clock.rule({.most = 2, .budget_seconds = 1000, .after_round = count}));
+  EXPECT_EQ(taken, (std::vector<std::size_t>{1, 1, 2, 2}));
+}
+
 TEST(Sampling, SettledNeedsEnoughSamples) {
   const std::vector<double> same(5, 1.0);
   EXPECT_FALSE(is_settled(same, 0.05, 6));

@@ -71,7 +71,7 @@ class CudaDevice final : public Device {
                               info_.name, double(bytes) / (1 << 20), double(info_.memory_bytes) / (1 << 20)));
     check(status, "allocate");
     check(plugin_.fill(handle_, address, 0, static_cast<std::uint64_t>(bytes)), "fill");
-    return reinterpret_cast<std::byte*>(address);
+    return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): an address of the device
   }
   void release(std::byte* address) noexcept override { plugin_.release(handle_, address_of(address)); }
   void copy_within(std::byte* to, const std::byte* from, std::int64_t bytes) override {

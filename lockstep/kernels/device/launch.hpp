@@ -96,10 +96,12 @@ void add_naive_linear(KernelTable<T>& table);
 template <class T>
 void add_naive_conv2d(KernelTable<T>& table);
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a template's name cannot stand in parentheses
 #define LOCKSTEP_INSTANTIATE_STYLES(function)                         \
   template void function<float, Style::naive>(KernelTable<float>&);   \
   template void function<float, Style::tuned>(KernelTable<float>&);   \
   template void function<double, Style::naive>(KernelTable<double>&); \
   template void function<double, Style::tuned>(KernelTable<double>&)
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace lockstep::device

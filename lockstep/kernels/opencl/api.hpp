@@ -20,6 +20,7 @@ namespace lockstep::opencl {
 // clang-format on
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): what is declared cannot stand in parentheses
 #define LOCKSTEP_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
   LOCKSTEP_OPENCL_FUNCTIONS(LOCKSTEP_OPENCL_MEMBER)
 #undef LOCKSTEP_OPENCL_MEMBER

@@ -44,14 +44,14 @@ cl_context OpenClDevice::make_context() {
   cl_int status = CL_SUCCESS;
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               reinterpret_cast<cl_context_properties>(found_.platform), 0};
-  cl_context const made = api().clCreateContext(properties, 1, &found_.device, nullptr, nullptr, &status);
+  cl_context made = api().clCreateContext(properties, 1, &found_.device, nullptr, nullptr, &status);
   check(status, "a context on " + found_.info.name);
   return made;
 }
 
 cl_command_queue OpenClDevice::make_queue() {
   cl_int status = CL_SUCCESS;
-  cl_command_queue const made = api().clCreateCommandQueue(context_, found_.device, CL_QUEUE_PROFILING_ENABLE, &status);
+  cl_command_queue made = api().clCreateCommandQueue(context_, found_.device, CL_QUEUE_PROFILING_ENABLE, &status);
   check(status, "a queue on " + found_.info.name);
   return made;
 }
@@ -90,7 +90,7 @@ std::byte* OpenClDevice::allocate(std::int64_t bytes) {
                     found_.info.name, found_.info.max_allocation_bytes >> 20, bytes >> 20));
   cl_int status = CL_SUCCESS;
   const std::int64_t rounded = (bytes + 63) / 64 * 64;
-  cl_mem const buffer = api().clCreateBuffer(context_, CL_MEM_READ_WRITE, size_of(rounded), nullptr, &status);
+  cl_mem buffer = api().clCreateBuffer(context_, CL_MEM_READ_WRITE, size_of(rounded), nullptr, &status);
   check(status, fmt::format("{} bytes wanted", bytes));
   std::byte* const address = addresses_.add(buffer, rounded);
   zero(address, rounded);
@@ -179,7 +179,7 @@ void OpenClDevice::zero(void* address, std::int64_t bytes) {
 }
 
 void OpenClDevice::launch(const Launch& launch) {
-  cl_kernel const kernel = programs_.kernel(launch.kernel, launch.float64, launch.vectors);
+  cl_kernel kernel = programs_.kernel(launch.kernel, launch.float64, launch.vectors);
   cl_uint index = 0;
   for (const KernelArgument& argument : launch.arguments) {
     if (argument.kind() != KernelArgument::Kind::address) {
@@ -189,7 +189,7 @@ void OpenClDevice::launch(const Launch& launch) {
     AddressSpace::Place place{nullptr, 0};
     if (argument.address() != 0) place = addresses_.find(argument.address());
     const auto elements = static_cast<cl_long>(place.offset / argument.bytes());
-    check(api().clSetKernelArg(kernel, index++, sizeof place.buffer, &place.buffer), std::string(launch.kernel));
+    check(api().clSetKernelArg(kernel, index++, sizeof(cl_mem), &place.buffer), std::string(launch.kernel));
     check(api().clSetKernelArg(kernel, index++, sizeof elements, &elements), std::string(launch.kernel));
   }
   std::size_t global[3], local[3];
@@ -234,7 +234,7 @@ cl_event OpenClDevice::mark() {
 
 void OpenClDevice::time_as(const std::string& name, const std::function<void()>& enqueue) {
   if (!timing_) return enqueue();
-  cl_event const before = mark();
+  cl_event before = mark();
   enqueue();
   keep({&times_[name], before, mark()});
 }

@@ -96,7 +96,7 @@ cl_kernel Programs::kernel(std::string_view name, bool float64, bool vectors) {
   if (const auto found = kernels.find(name); found != kernels.end()) return found->second;
   const std::string key(name);
   cl_int status = CL_SUCCESS;
-  cl_kernel const made = api().clCreateKernel(program(program_of(name), float64, vectors), key.c_str(), &status);
+  cl_kernel made = api().clCreateKernel(program(program_of(name), float64, vectors), key.c_str(), &status);
   check(status, "kernel " + key);
   return kernels.emplace(key, made).first->second;
 }
@@ -135,7 +135,7 @@ cl_program Programs::from_cache(const std::string& file, const std::string& opti
   const auto* data = reinterpret_cast<const unsigned char*>(binary.data());
   const std::size_t size = binary.size();
   cl_int loaded = CL_SUCCESS, status = CL_SUCCESS;
-  cl_program const made = api().clCreateProgramWithBinary(context_, 1, &device_.device, &size, &data, &loaded, &status);
+  cl_program made = api().clCreateProgramWithBinary(context_, 1, &device_.device, &size, &data, &loaded, &status);
   if (status != CL_SUCCESS || loaded != CL_SUCCESS) return nullptr;
   if (api().clBuildProgram(made, 1, &device_.device, options.c_str(), nullptr, nullptr) == CL_SUCCESS) return made;
   api().clReleaseProgram(made);
@@ -148,7 +148,7 @@ cl_program Programs::from_text(const std::string& name, const std::string& text,
                                              device_.info.platform, missing));
   const char* source = text.c_str();
   cl_int status = CL_SUCCESS;
-  cl_program const made = api().clCreateProgramWithSource(context_, 1, &source, nullptr, &status);
+  cl_program made = api().clCreateProgramWithSource(context_, 1, &source, nullptr, &status);
   check(status, "program " + name);
   ++built_from_text_;
   if (api().clBuildProgram(made, 1, &device_.device, options.c_str(), nullptr, nullptr) == CL_SUCCESS) return made;

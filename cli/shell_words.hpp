@@ -1,0 +1,16 @@
+#pragma once
+// Commands as somebody can type them again: in reports, and in notes of what to do next.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lockstep::cli {
+
+/// The word, between single quotes where a shell would make something else of it.
+std::string shell_word(std::string_view word);
+
+/// The words with a blank between two.
+std::string shell_words(std::span<const std::string> words);
+
+}  // namespace lockstep::cli
