@@ -15,7 +15,7 @@ using namespace report;
 
 namespace {
 
-constexpr std::size_t kMostRows = 60;  // of the table of epochs; the curves show all of them
+constexpr std::size_t kMostEpochRows = 60;  // of the table of epochs; the curves show all of them
 
 std::map<std::string, double> phases_of(const Json& json) {
   std::map<std::string, double> out;
@@ -151,7 +151,7 @@ Table epoch_table(const RunHistory& history) {
                           {.title = "Validation accuracy", .format = report::percent(2)},
                           {.title = "Time", .format = report::seconds()},
                           {.title = "Speed", .unit = "samples/s", .format = report::prefix()}}};
-  const std::size_t count = history.epochs.size(), step = (count + kMostRows - 1) / kMostRows;
+  const std::size_t count = history.epochs.size(), step = (count + kMostEpochRows - 1) / kMostEpochRows;
   for (std::size_t i = 0; i < count; ++i) {
     if (step > 1 && i % step != 0 && i + 1 != count) continue;
     const RunEpoch& epoch = history.epochs[i];
