@@ -64,7 +64,8 @@ TYPED_TEST(CudnnConvolution, IsExactOnIntegers) {
     EXPECT_TRUE(identical(dw, expected.dw) && identical(db, expected.db)) << named.name;
     // Only the emulator's cuDNN is known to lack dilated groups.
     if (rungs().front().device->info().platform.find("emulator") != std::string::npos) {
-      EXPECT_EQ(launches, g.groups > 1 && g.dilation_h > 1 ? 3 : 0) << named.name;
+      const bool ours = g.groups > 1 && g.dilation_h > 1;
+      EXPECT_TRUE(ours ? launches >= 3 : launches == 0) << named.name << ": " << launches << " launches";
     }
   }
 }
