@@ -77,7 +77,7 @@ class Bench(ProgramTest):
 
     def test_refusals(self):
         self.refuse(2, "--backend: bench max measures every backend", "bench", "max", "--backend", "simd")
-        self.refuse(2, "no such measurement; there are machine, mlp", "bench", "nothing")
+        self.refuse(2, "no such measurement; there are machine, max, xxt, mlp", "bench", "nothing")
         self.refuse(2, "--backend fast: unknown name", "bench", "mlp", "--backend", "fast")
         self.refuse(2, "--threads", "bench", "--threads", "0")
 

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/kernels/opencl/driver_abort.hpp"
 
 namespace lockstep::opencl {
 
 namespace {
 
 Api load() {
+  note_abort_handler();
   // A tool that was loaded before us brings its own (oclgrind).
   const bool preloaded = dlsym(RTLD_DEFAULT, "clGetPlatformIDs") != nullptr;
   void* const handle = preloaded ? RTLD_DEFAULT : dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);

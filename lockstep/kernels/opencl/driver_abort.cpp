@@ -47,6 +47,13 @@ bool on_path(std::string_view tool) {
 
 }  // namespace
 
+void note_abort_handler() {
+  struct sigaction now {};
+  ::sigaction(SIGABRT, nullptr, &now);
+  const std::lock_guard lock(abort_handler.mutex);
+  abort_handler.ours = now.sa_handler == SIG_DFL;
+}
+
 DriverAbort::DriverAbort(const DeviceInfo& device) {
   const std::lock_guard lock(abort_handler.mutex);
   if (++abort_handler.users > 1) return;
@@ -57,7 +64,6 @@ DriverAbort::DriverAbort(const DeviceInfo& device) {
   last_words_size = std::min(line.size(), last_words.size());
   std::memcpy(last_words.data(), line.data(), last_words_size);
   ::sigaction(SIGABRT, nullptr, &abort_handler.before);
-  abort_handler.ours = abort_handler.before.sa_handler == SIG_DFL;
   renew();
 }
 

@@ -6,7 +6,10 @@
 
 namespace lockstep::opencl {
 
-/// Answers SIGABRT of the whole process while one of these lives, unless somebody else does already.
+/// To be called before the first call of a driver: whoever answers SIGABRT then is no driver, and is left alone.
+void note_abort_handler();
+
+/// Answers SIGABRT of the whole process while one of these lives, unless the program around us does so itself.
 class DriverAbort {
  public:
   explicit DriverAbort(const DeviceInfo& device);
