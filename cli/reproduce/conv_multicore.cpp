@@ -193,7 +193,7 @@ Experiment conv_multicore() {
   return {.name = "conv-multicore",
           .title = "one convolution of a 1280x720 picture with 128 kernels on 1, 2, 4 and 8 threads and ranks",
           .paper = conv_published::kPaper,
-          .time = "about 100 s, more with PyTorch, OpenCV and SciPy; with --quick less",
+          .time = "about 100 s, 150 s with PyTorch, OpenCV and SciPy; with --quick less",
           .config = kConfig,
           .measure = measure_conv,
           .describe = describe_conv};

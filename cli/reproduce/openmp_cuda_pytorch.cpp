@@ -106,7 +106,7 @@ Experiment openmp_cuda_pytorch() {
           "One network serially, on threads, on a device, by libraries and in PyTorch: moons to 99 %, the published "
           "thread table, batches of 1 to 512, and why the published timings computed on NaN",
       .paper = openmp_published::kPaper,
-      .time = "about 6 min; with --quick one",
+      .time = "about 2 min; with --quick less",
       .config = kConfig,
       .measure =
           [](const ExperimentRun& run) {
