@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -23,8 +25,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kProbeLimit = 120;      // seconds: a rung that does not train one batch in it is left out
-constexpr double kPeerStartLimit = 180;  // imports and compilation
+constexpr double kProbeLimit = 120;                  // seconds: a rung that does not train one batch in it is left out
+constexpr double kPeerStartLimit = 180;              // imports and compilation
+constexpr std::chrono::milliseconds kPeerRest{500};  // its threads spin on for a while; nobody shall share with them
 constexpr int kProbeBatches = 16;
 constexpr int kWantedSamples = 6;
 constexpr double kShortestEpoch = 0.15, kLongestEpoch = 8;
@@ -197,6 +200,8 @@ class Climber {
   double sample_once(Climbed& climbed) {
     ++turns_;
     console_.draw(fmt::format("ladder: turn {}, {}", turns_, climbed.rung.title));
+    if (peer_was_last_) std::this_thread::sleep_for(kPeerRest);
+    peer_was_last_ = climbed.rung.is_peer();
     if (climbed.rung.is_peer()) {
       const PeerAnswer answer = peers_.at(climbed.rung.id)->run(kProbeLimit);
       climbed.last.accuracy = answer.accuracy;
@@ -367,6 +372,7 @@ class Climber {
   std::map<std::int64_t, Turn> references_;
   std::map<std::string, std::unique_ptr<PeerRung>> peers_;
   int turns_ = 0;
+  bool peer_was_last_ = false;
 };
 
 }  // namespace
