@@ -269,9 +269,10 @@ class Climber {
     for (const Climbed& each : climb_.rungs)
       if (!each.rung.is_peer() && each.rung.group != RungGroup::weak) reference_of(each.samples);
     std::vector<SampledVariant> variants;
-    // The first epoch of every turn warms up; a peer lives on between its turns and has been compiled.
+    // The first epoch of every turn warms up; a peer lives on between its turns, and its first one does.
     for (Climbed& climbed : climb_.rungs)
-      variants.push_back({climbed.rung.id, [this, &climbed] { return sample_once(climbed); }, 0});
+      variants.push_back(
+          {climbed.rung.id, [this, &climbed] { return sample_once(climbed); }, climbed.rung.is_peer() ? 1 : 0});
     const SamplingRule rule{.share = arguments_.share,
                             .least = std::min(kWantedSamples, arguments_.samples),
                             .most = arguments_.samples,
