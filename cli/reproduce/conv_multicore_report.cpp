@@ -81,7 +81,7 @@ report::Table run_table(const Scaling& scaling, bool with_published) {
     table.rows.push_back(std::move(line));
   }
   if (more)
-    table.notes.push_back(fmt::format("!: more workers than the {} processors of this machine; they take turns.",
+    table.notes.push_back(fmt::format("Warning: more workers than the {} processors of this machine; they take turns.",
                                       cores_of(*scaling.results[0])));
   if (scaling.factor != 1)
     table.notes.push_back(fmt::format("Measured on {:.0f} of the 128 kernels and multiplied by {:.0f}.",
@@ -114,7 +114,7 @@ report::Table speed_up_table(const std::vector<Scaling>& scalings) {
     }
     table.rows.push_back(std::move(row));
   }
-  table.notes = {"Of medians. The published ones are of averages. !: more workers than processors."};
+  table.notes = {"Of medians. The published ones are of averages. Warning: more workers than processors."};
   return table;
 }
 

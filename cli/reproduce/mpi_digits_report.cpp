@@ -218,7 +218,7 @@ report::Table mode_table(const std::vector<const Result*>& modes, const Result* 
   for (const Result* each : modes) table.rows.push_back(row(*each));
   table.notes = {
       "60 iterations: 60 times the median. Python loops: our own program to the same recipe, a few iterations, scaled "
-      "to 60; its costs equal ours to 1e-9. !: more workers than this machine has processors.",
+      "to 60; its costs equal ours to 1e-9. Warning: more workers than this machine has processors.",
       kDeviceNote};
   return table;
 }

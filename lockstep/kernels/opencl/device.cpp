@@ -199,7 +199,6 @@ void OpenClDevice::launch(const Launch& launch) {
     global[d] = size_of(launch.groups[d]) * local[d];
   }
   cl_event event = nullptr;
-  DriverAbort::renew();
   check(api().clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, global, local, 0, nullptr, timing_ ? &event : nullptr),
         "the start of " + std::string(launch.kernel));
   ++traffic_.launches;

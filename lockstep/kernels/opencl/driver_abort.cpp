@@ -64,10 +64,7 @@ DriverAbort::DriverAbort(const DeviceInfo& device) {
   last_words_size = std::min(line.size(), last_words.size());
   std::memcpy(last_words.data(), line.data(), last_words_size);
   ::sigaction(SIGABRT, nullptr, &abort_handler.before);
-  renew();
-}
-
-void DriverAbort::renew() {
+  // In front of the driver, too: the compiler inside of it (LLVM) answers SIGABRT from the moment it is loaded.
   if (!abort_handler.ours) return;
   struct sigaction action {};
   action.sa_handler = &say_last_words;

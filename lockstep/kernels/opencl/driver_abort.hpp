@@ -14,8 +14,6 @@ class DriverAbort {
  public:
   explicit DriverAbort(const DeviceInfo& device);
   ~DriverAbort();
-  /// Answers again where the driver has put itself in front: compilers inside of drivers do (LLVM).
-  static void renew();
   DriverAbort(const DriverAbort&) = delete;
   DriverAbort& operator=(const DriverAbort&) = delete;
 };
