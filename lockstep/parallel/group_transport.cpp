@@ -18,6 +18,7 @@ class GroupTransport final : public Transport {
   int rank() const override { return own_; }
   int size() const override { return static_cast<int>(ranks_.size()); }
   int local_size() const override { return all_.local_size(); }
+  bool shares_cores() const override { return all_.shares_cores(); }
   std::string host() const override { return all_.host(); }
   std::string describe() const override { return all_.describe(); }
   bool takes_memory_of(std::string_view backend) const override { return all_.takes_memory_of(backend); }

@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/plugin.hpp"
 #include "lockstep/parallel/mpi/plugin.hpp"
+#include "lockstep/parallel/team.hpp"
 
 namespace lockstep {
 
@@ -52,9 +56,34 @@ const MpiPlugin& open_plugin(const Launcher& launcher) {
   return *get();
 }
 
+MpiProcessors own_processors() {
+  MpiProcessors own{};
+  for (const int cpu : allowed_cpus())
+    if (const auto byte = static_cast<std::size_t>(cpu) / 8; byte < sizeof own.bits)
+      own.bits[byte] |= static_cast<unsigned char>(1U << (cpu % 8));
+  return own;
+}
+
+/// The same for all that runs on one kernel, whatever its name and network; of two kernels only by accident.
+int machine_number() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return static_cast<int>(std::strtoul(id.substr(0, 8).c_str(), nullptr, 16) & 0x7fffffffUL);
+}
+
+/// Whether there are more ranks than processors; a quota of the control group may leave them fewer than there are.
+bool too_few(const MpiProcessors& processors) {
+  int count = 0;
+  for (const unsigned char byte : processors.bits) count += std::popcount(byte);
+  const int own = available_cpus();
+  return processors.ranks > (own < static_cast<int>(allowed_cpus().size()) ? std::min(count, own) : count);
+}
+
 class MpiTransport final : public Transport {
  public:
-  MpiTransport(const MpiPlugin& plugin, const MpiFacts& facts) : plugin_(plugin), facts_(facts) {}
+  MpiTransport(const MpiPlugin& plugin, const MpiFacts& facts, bool shares_cores)
+      : plugin_(plugin), facts_(facts), shares_cores_(shares_cores) {}
   // Finishing waits for the others; after a failure they may never come.
   ~MpiTransport() override {
     if (std::uncaught_exceptions() == 0) plugin_.finish();
@@ -63,6 +92,7 @@ class MpiTransport final : public Transport {
   int rank() const override { return facts_.rank; }
   int size() const override { return facts_.size; }
   int local_size() const override { return facts_.local_size; }
+  bool shares_cores() const override { return shares_cores_; }
   std::string host() const override { return facts_.host; }
   std::string describe() const override { return facts_.library; }
   bool takes_memory_of(std::string_view backend) const override { return backend == "cuda" && facts_.takes_cuda != 0; }
@@ -114,6 +144,7 @@ class MpiTransport final : public Transport {
 
   const MpiPlugin& plugin_;
   MpiFacts facts_;
+  bool shares_cores_;
   std::mutex mutex_;
 };
 
@@ -122,7 +153,8 @@ class MpiTransport final : public Transport {
 std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher) {
   const MpiPlugin& plugin = open_plugin(launcher);
   MpiFacts facts{};
-  if (plugin.start(&facts) != 0)
+  MpiProcessors processors = own_processors();
+  if (plugin.start(&facts, machine_number(), &processors) != 0)
     throw Error(ExitCode::usage, fmt::format("started by {}, but MPI does not start", launcher.name));
   // For those whose MPI library says that it takes device memory, and does not.
   if (const char* wish = std::getenv("LOCKSTEP_MPI_CUDA"); wish != nullptr && std::string_view(wish) == "0")
@@ -133,7 +165,7 @@ std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher) {
         fmt::format("{} started {} processes, but each finds {} with {}: the launcher and the MPI library do not "
                     "belong together; use the mpirun of that library",
                     launcher.name, launcher.size, facts.size, facts.library));
-  return std::make_unique<MpiTransport>(plugin, facts);
+  return std::make_unique<MpiTransport>(plugin, facts, too_few(processors));
 }
 
 }  // namespace lockstep

@@ -8,9 +8,11 @@ namespace lockstep {
 struct RankWait {
   /// At first it looks again and again: a partner at work on another core is usually faster than this.
   static constexpr std::chrono::microseconds spin{100};
-  /// Then the core is given away between two looks: to the partner, where there are more ranks than cores. By sleeping,
-  /// not by yielding: who yields to a program that computes waits until its time is up, some milliseconds, and makes
-  /// the partner wait; who wakes up goes first. Naps at first, then sleep.
+  /// Where ranks share cores, it lets the others go first between two looks instead, and for longer: most likely it
+  /// waits for one of them, and whoever looks takes time from it.
+  static constexpr std::chrono::microseconds yield{2000};
+  /// Then the core is given away by sleeping: who yields to a program that computes may wait until its time is up, some
+  /// milliseconds, and make the partner wait; who wakes up goes first. Naps at first, then sleep.
   static constexpr std::chrono::microseconds nap{20}, sleep{200};
   static constexpr std::chrono::milliseconds naps_until{5};
 };

@@ -66,11 +66,15 @@ std::chrono::nanoseconds peer_timeout() {
 std::chrono::nanoseconds wait_timeout() { return std::max<std::chrono::nanoseconds>(kWaitTimeout, peer_timeout()); }
 
 Ranks::Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout)
-    : transport_(std::move(transport)), timeout_(timeout), status_(std::make_shared<RankStatus>()) {}
+    : transport_(std::move(transport)),
+      timeout_(timeout),
+      shares_cores_(transport_->shares_cores()),
+      status_(std::make_shared<RankStatus>()) {}
 
 Ranks::Ranks(Ranks& all, std::vector<int> ranks, int channel)
     : transport_(make_group_transport(all.transport(), std::move(ranks), channel)),
       timeout_(all.timeout_),
+      shares_cores_(transport_->shares_cores()),
       status_(all.status_) {}
 
 void Ranks::send(int to, std::span<const std::byte> bytes) {
@@ -106,7 +110,8 @@ void Ranks::wait(const char* phase) {
     if (left == 0) break;
     const auto now = Clock::now();
     const auto waited = now - start;
-    if (waited < RankWait::spin) continue;
+    if (shares_cores_ && waited < RankWait::yield) std::this_thread::yield();
+    if (waited < (shares_cores_ ? RankWait::yield : RankWait::spin)) continue;
     status_->phase = phase;
     status_->waiting = true;
     if (status_->over) throw Error(ExitCode::peer_lost, "the run is over");

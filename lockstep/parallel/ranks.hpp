@@ -45,7 +45,7 @@ class Ranks {
   void start_library_sum(std::span<T> values);
   /// Returns when all of them are finished. Error(peer_lost) names the phase and the first peer that did not answer; or
   /// it says that the run is over, where the heartbeat has given the reason. `phase` is a literal, here and below.
-  /// Spins briefly, then gives the core away: with more ranks than cores the partner needs it.
+  /// Spins briefly, then gives the core away; at once where ranks share cores (rank_wait.hpp).
   void wait(const char* phase);
 
   /// Every rank's text, by rank. Sizes may differ.
@@ -76,6 +76,7 @@ class Ranks {
 
   std::unique_ptr<Transport> transport_;
   std::chrono::nanoseconds timeout_;
+  bool shares_cores_;
   std::vector<Pending> pending_;
   std::shared_ptr<RankStatus> status_;  // one for all groups of this rank
 };

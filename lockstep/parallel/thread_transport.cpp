@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/parallel/team.hpp"
 
 namespace lockstep {
 
@@ -31,6 +32,7 @@ class ThreadTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return mail_->size; }
   int local_size() const override { return mail_->size; }
+  bool shares_cores() const override { return mail_->size > available_cpus(); }
   std::string host() const override { return "localhost"; }
   std::string describe() const override { return "threads of one process"; }
 

@@ -26,6 +26,8 @@ class Transport {
   virtual int size() const = 0;
   /// Ranks on this host, this one included.
   virtual int local_size() const = 0;
+  /// Whether there are more ranks on this machine than processors that they may use together.
+  virtual bool shares_cores() const { return false; }
   virtual std::string host() const = 0;
   /// "Open MPI 4.1.4": for people.
   virtual std::string describe() const = 0;

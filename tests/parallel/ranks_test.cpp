@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/parallel/team.hpp"
 #include "tests/parallel/rank_threads.hpp"
 
 namespace lockstep {
@@ -89,6 +90,19 @@ TEST(Ranks, AWaitTellsWhatTheRankDoes) {
     ranks.note_step(5);
     EXPECT_STREQ(ranks.status().phase, "training");
   });
+}
+
+TEST(Ranks, MoreRanksThanProcessorsShareThem) {
+  const int processors = available_cpus();
+  for (const int size : {processors, processors + 1})
+    run_ranks(size, [&](Ranks& ranks) {
+      EXPECT_EQ(ranks.transport().shares_cores(), size > processors);
+      std::vector<int> all(static_cast<std::size_t>(size));
+      for (int rank = 0; rank < size; ++rank) all[static_cast<std::size_t>(rank)] = rank;
+      Ranks group(ranks, all, 1);
+      EXPECT_EQ(group.transport().shares_cores(), size > processors);
+      group.barrier("test");
+    });
 }
 
 TEST(Ranks, TheTimeoutComesFromTheEnvironment) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -31,7 +32,21 @@ int takes_cuda() {
   return query != nullptr && query() != 0 ? 1 : 0;
 }
 
-int start(lockstep::MpiFacts* facts) {
+int gather_processors(int machine, lockstep::MpiProcessors* processors) {
+  MPI_Comm neighbours = MPI_COMM_NULL;
+  int error = MPI_Comm_split(MPI_COMM_WORLD, machine, 0, &neighbours);
+  if (error != MPI_SUCCESS) return error;
+  MPI_Comm_size(neighbours, &processors->ranks);
+  error =
+      MPI_Allreduce(MPI_IN_PLACE, processors->bits, sizeof processors->bits, MPI_UNSIGNED_CHAR, MPI_BOR, neighbours);
+  MPI_Comm_free(&neighbours);
+  return error;
+}
+
+int start(lockstep::MpiFacts* facts, int machine, lockstep::MpiProcessors* processors) {
+  // Where ranks share cores, Open MPI yields in every MPI_Test, after a nap too, and the core is lost again for
+  // milliseconds. Ranks::wait yields when that is of use.
+  ::setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
   int provided = 0, length = 0;
   int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   if (error != MPI_SUCCESS) return error;
@@ -43,6 +58,8 @@ int start(lockstep::MpiFacts* facts) {
   if (error != MPI_SUCCESS) return error;
   MPI_Comm_size(node, &facts->local_size);
   MPI_Comm_free(&node);
+  error = gather_processors(machine, processors);
+  if (error != MPI_SUCCESS) return error;
   char host[MPI_MAX_PROCESSOR_NAME] = {}, library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   MPI_Get_processor_name(host, &length);
   MPI_Get_library_version(library, &length);

@@ -10,8 +10,14 @@
 namespace lockstep {
 
 /// Changes with every change of MpiPlugin: a plugin of another build is refused.
-inline constexpr int kMpiPluginVersion = 3;
+inline constexpr int kMpiPluginVersion = 4;
 inline constexpr const char* kMpiPluginSymbol = "lockstep_mpi_plugin";
+
+/// Processors, a bit each, and ranks that may use them.
+struct MpiProcessors {
+  unsigned char bits[1024];
+  int ranks;
+};
 
 struct MpiFacts {
   int rank, size, local_size;
@@ -21,7 +27,9 @@ struct MpiFacts {
 
 struct MpiPlugin {
   int version;
-  int (*start)(MpiFacts* facts);
+  /// `processors`: in, those of this rank; out, those of all ranks with the same number of a machine. Hosts may share
+  /// one, as containers do.
+  int (*start)(MpiFacts* facts, int machine, MpiProcessors* processors);
   /// Waits for the other ranks.
   int (*finish)();
   int (*send)(int to, int tag, const void* data, std::size_t bytes, int* request);
