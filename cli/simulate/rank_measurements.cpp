@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -107,12 +108,23 @@ std::int32_t agreed_rounds(Ranks& ranks, int partner, double seconds) {
   return rounds;
 }
 
-/// What a swap takes, and how long the calls that begin it do not return. On one host (`near`) that is the processors'
-/// work: the shortest counts, since in all others a rank that waits on the same core took some of it, which a
-/// simulation adds by itself. Between hosts the median: what packets wait for is part of the network.
-std::vector<MessageTime> swap_messages(Ranks& ranks, int partner, bool near) {
-  const auto typical = [near](const std::vector<double>& times) {
-    return near ? *std::min_element(times.begin(), times.end()) : median(times);
+/// How much longer it takes to fill bytes that another core has read than to fill them once more: a message is new
+/// data, and the core that writes them has to take its lines back first.
+double take_back(std::span<std::byte> bytes, int value) {
+  const double start = now();
+  std::memset(bytes.data(), value, bytes.size());
+  const double middle = now();
+  std::memset(bytes.data(), value + 1, bytes.size());
+  return std::max(0.0, 2 * middle - start - now());
+}
+
+/// What a swap of new data takes, and how long the calls that begin it do not return. The median; but where ranks share
+/// cores
+/// (`disturbed`) the shortest: of all others, a rank that waits on the same core took some, which a simulation adds by
+/// itself.
+std::vector<MessageTime> swap_messages(Ranks& ranks, int partner, bool disturbed) {
+  const auto typical = [disturbed](const std::vector<double>& times) {
+    return disturbed ? *std::min_element(times.begin(), times.end()) : median(times);
   };
   std::vector<MessageTime> times;
   for (const double bytes : kExchangeBytes) {
@@ -120,12 +132,12 @@ std::vector<MessageTime> swap_messages(Ranks& ranks, int partner, bool near) {
     std::vector<double> seconds, calls;
     std::int32_t rounds = kLeastRounds;
     for (int round = 0; round < rounds; ++round) {
-      const double start = now();
+      const double before = take_back(out, round), start = now();
       ranks.send(partner, out);
       ranks.receive(partner, in);
       calls.push_back(now() - start);
       ranks.wait(kPhase);
-      seconds.push_back(now() - start);
+      seconds.push_back(now() - start + before);
       if (round + 1 == kLeastRounds) rounds = agreed_rounds(ranks, partner, median(seconds));
     }
     times.push_back({bytes, typical(seconds), typical(calls)});
@@ -210,7 +222,7 @@ void measure_messages(Ranks& ranks, MachineModel& model) {
       if (pairs.empty()) continue;
       std::string own;
       take_turns(ranks, model, pairs, [&](const std::vector<int>&) {
-        own = to_json(swap_messages(ranks, ranks.rank() ^ bit, wanted)).dump();
+        own = to_json(swap_messages(ranks, ranks.rank() ^ bit, wanted && model.crowded(ranks.rank()))).dump();
       });
       (wanted ? model.local : model.remote) = merged(ranks.all_gather(own, kPhase), wanted);
       break;

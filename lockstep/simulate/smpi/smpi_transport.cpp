@@ -15,7 +15,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr double kLook = 20e-6;  // how finely looking again and again is simulated
+constexpr double kLook = 20e-6;  // how finely yielding is simulated
 
 double seconds_of(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -107,9 +107,8 @@ class SmpiTransport final : public Transport {
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
       if (done != 0) return;
       const double waited = MPI_Wtime() - waiting_since_;
-      if (waited < seconds_of(RankWait::spin)) {
-        compute(kLook);
-        options_.work_off();
+      if (waited < seconds_of(RankWait::yield)) {  // whoever computes goes first
+        simgrid::s4u::this_actor::sleep_for(kLook);
         continue;
       }
       simgrid::s4u::this_actor::sleep_for(
