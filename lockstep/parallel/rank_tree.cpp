@@ -196,18 +196,42 @@ T* RankTree<T>::finish(const KernelTable<T>& kernels, KernelContext& context) {
 
 template <class T>
 template <class U>
+void RankTree<T>::tell_everybody(U* data, const std::vector<std::int64_t>& bounds) {
+  for (int peer = 0; peer < ranks_.size(); ++peer) {
+    if (peer == ranks_.rank()) continue;
+    const auto theirs = static_cast<std::size_t>(peer);
+    send(peer, data, bounds[own_], bounds[own_ + 1]);
+    receive(peer, data, bounds[theirs], bounds[theirs + 1]);
+  }
+  ranks_.wait("gather");
+}
+
+/// A rank that has the stretches of `known` ranks from itself on tells whoever is so many places before it.
+template <class T>
+template <class U>
+void RankTree<T>::pass_on(U* data, const std::vector<std::int64_t>& bounds) {
+  const int size = ranks_.size();
+  for (int known = 1; known < size; known *= 2) {
+    // Two pieces where rank 0 follows the last one.
+    const auto move = [&](int first, const auto& piece) {
+      const int last = first + std::min(known, size - known);
+      piece(bounds[static_cast<std::size_t>(first)], bounds[static_cast<std::size_t>(std::min(last, size))]);
+      piece(bounds[0], bounds[static_cast<std::size_t>(std::max(0, last - size))]);
+    };
+    const int to = (ranks_.rank() + size - known) % size, from = (ranks_.rank() + known) % size;
+    move(ranks_.rank(), [&](std::int64_t first, std::int64_t last) { send(to, data, first, last); });
+    move(from, [&](std::int64_t first, std::int64_t last) { receive(from, data, first, last); });
+    ranks_.wait("gather");
+  }
+}
+
+template <class T>
+template <class U>
 void RankTree<T>::gather_stretches(U* data, const std::vector<std::int64_t>& bounds) {
   if (reduction_ == RankReduction::library) return;  // everybody has everything
-  if (!halving_) {
-    for (int peer = 0; peer < ranks_.size(); ++peer) {
-      if (peer == ranks_.rank()) continue;
-      const auto theirs = static_cast<std::size_t>(peer);
-      send(peer, data, bounds[own_], bounds[own_ + 1]);
-      receive(peer, data, bounds[theirs], bounds[theirs + 1]);
-    }
-    ranks_.wait("gather");
-    return;
-  }
+  if (!halving_)
+    return reduction_ == RankReduction::tree && ranks_.size() > kMostDirect ? pass_on(data, bounds)
+                                                                            : tell_everybody(data, bounds);
   // What this rank holds is the range that halving would leave it after `bit`; its sibling holds the other half.
   for (int bit = ranks_.size() / 2; bit >= 1; bit /= 2) {
     const Range parent = range_before(bit, ranks_.rank(), ranks_.size());

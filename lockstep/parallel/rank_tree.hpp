@@ -7,7 +7,8 @@
 //     half that the other one keeps, and adds; then r xor 2, with halves of halves; and so on: exactly the tree's
 //     additions. Back in the opposite order, doubling what a rank holds. k exchanges each way.
 //   any other R: every rank sends every other one the stretches of its subtrees, which finishes the tree for its own
-//     stretch; then everybody sends its stretch to everybody. One exchange each way, R - 1 messages per subtree.
+//     stretch. One exchange, R - 1 messages per subtree. Then everybody sends its stretch to everybody; more than
+//     kMostDirect ranks pass on what they have, twice as much each time.
 // Either way a rank sends about n (1 - 1/R) numbers per direction (docs/algorithms.md).
 //
 // To compare with, what programs without a tree do:
@@ -80,6 +81,10 @@ class RankTree {
   T* finish_exchange(const KernelTable<T>& kernels, KernelContext& context);
   template <class U>
   void gather_stretches(U* data, const std::vector<std::int64_t>& bounds);
+  template <class U>
+  void tell_everybody(U* data, const std::vector<std::int64_t>& bounds);
+  template <class U>
+  void pass_on(U* data, const std::vector<std::int64_t>& bounds);
   template <class U>
   void send(int to, const U* data, std::int64_t first, std::int64_t last);
   template <class U>

@@ -20,6 +20,10 @@ std::chrono::nanoseconds peer_timeout();
 /// How long a rank waits for an answer while nobody works: 300 s, or peer_timeout() where that is longer.
 std::chrono::nanoseconds wait_timeout();
 
+/// Up to so many ranks tell each other directly what each has to say, which takes one latency. More of them pass on
+/// what they know, twice as much each time: log2 of them, but not thousands of messages per rank.
+inline constexpr int kMostDirect = 16;
+
 class Ranks {
  public:
   explicit Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout = wait_timeout());

@@ -20,7 +20,8 @@ double tree_seconds(const AlphaBeta& network, int ranks, const ReducedVector& ve
   }
   std::int64_t most = 0;
   for (int rank = 0; rank < ranks; ++rank) most = std::max(most, subtrees(vector.slots, ranks, rank));
-  return 2 * network.alpha + double(most + 1) * sent;
+  const int rounds = ranks > kMostDirect ? std::bit_width(count - 1) : 1;  // in which the sums are told
+  return (1 + rounds) * network.alpha + double(most + 1) * sent;
 }
 
 double through_first_seconds(const AlphaBeta& network, int ranks, const ReducedVector& vector) {

@@ -10,10 +10,6 @@ namespace {
 // pipeline, so these groups can share channels.
 constexpr int kGroups = 1, kFirstThread = 2;
 
-/// Up to so many ranks tell each other their scores directly, which takes one latency. More of them pass on what they
-/// know, twice as much each time: log2 of them, but not thousands of messages per rank.
-constexpr int kMostDirect = 16;
-
 }  // namespace
 
 RankGrid::RankGrid(Ranks& all, const std::vector<Stage>& parts, int members)

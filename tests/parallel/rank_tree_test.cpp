@@ -26,7 +26,7 @@ TEST(RankTree, AnyNumberOfRanksGivesTheTree) {
   const KernelTable<float> kernels = make_naive_table<float>();
   for (const StretchLayout layout : {StretchLayout{37, 30, 4}, StretchLayout{3, 3, 4}, StretchLayout{9, 0, 4}})
     for (const std::int64_t slots : {1, 2, 4, 8, 64})
-      for (const int size : {1, 2, 3, 4, 5, 7, 8, 9})
+      for (const int size : {1, 2, 3, 4, 5, 7, 8, 9, 17, 32, 37})
         run_ranks(size, [&](Ranks& ranks) {
           KernelContext context;
           RankTree<float> tree(ranks, slots, layout);
@@ -107,6 +107,18 @@ TEST(RankTree, BytesAreThoseOfTheAlgorithm) {
       tree.gather(tree.reduce(std::span(&node, 1), kernels, context));
       EXPECT_EQ(tree.bytes_sent(), 2 * 64 * 4 * (size - 1) / size);
     });
+}
+
+TEST(RankTree, ManyRanksSendNoMoreBytesInFewerMessages) {
+  constexpr int kRanks = 24;
+  run_ranks(kRanks, [&](Ranks& ranks) {
+    RankTree<float> tree(ranks, 8, {48, 48, 1});
+    std::vector<float> values(48, -1.0F);
+    for (std::int64_t e = tree.first(); e < tree.last(); ++e) values[static_cast<std::size_t>(e)] = float(e);
+    tree.gather(values.data());
+    for (std::size_t e = 0; e < values.size(); ++e) EXPECT_EQ(values[e], float(e));
+    EXPECT_EQ(tree.bytes_sent(), 48 * 4 * (kRanks - 1) / kRanks);
+  });
 }
 
 }  // namespace

@@ -36,6 +36,11 @@ TEST(AlphaBeta, TreeByExchange) {
   EXPECT_NEAR(seconds(RankReduction::tree, 4, 2, 1e5), 2e-6 + 2 * 75e-6, 1e-12);
 }
 
+TEST(AlphaBeta, ManyRanksPassOnWhatTheyKnow) {
+  // 32 subtrees of one slot; one exchange, and six rounds in which 48 ranks learn everything
+  EXPECT_NEAR(seconds(RankReduction::tree, 48, 32, 48e3), 7e-6 + 2 * 47e-6, 1e-12);
+}
+
 TEST(AlphaBeta, GatherGoesThroughOneRank) {
   // 4 ranks with one subtree each: three vectors in, three out.
   EXPECT_NEAR(seconds(RankReduction::gather, 4, 64, 1e5), 2e-6 + 6 * 100e-6, 1e-12);
