@@ -23,6 +23,8 @@ fs::path prepare_results_folder(const std::string& path, const std::string& name
                                                     : "exists and is no measurement of Lockstep's"));
   }
   std::error_code error;
+  // A report of what is about to be replaced would say the wrong thing, should this measurement be stopped.
+  for (const char* report : {"report.html", "report.json"}) fs::remove(folder / report, error);
   fs::create_directories(folder, error);
   if (error) fail_system(ExitCode::resources, folder.string(), error.value());
   return folder;

@@ -89,7 +89,9 @@ report::LineChart chart_of(const Study& study, const std::vector<StudyPoint>& po
                   .x = {.title = "Nodes", .scale = Scale::log},
                   .y = {.title = "Speed-up against one simulated node", .scale = Scale::log}};
   LineSeries ideal{.name = "ideal", .tone = Tone::neutral, .kind = LineKind::ideal};
-  for (const int count : study.nodes) {
+  std::vector<int> nodes = study.nodes;
+  if (std::find(nodes.begin(), nodes.end(), 1) == nodes.end()) nodes.insert(nodes.begin(), 1);  // always simulated
+  for (const int count : nodes) {
     chart.x.ticks.push_back(count);
     ideal.points.push_back({double(count), double(count)});
   }
@@ -102,6 +104,7 @@ report::LineChart chart_of(const Study& study, const std::vector<StudyPoint>& po
       line.points.push_back({double(point->nodes), gain});
       model.points.push_back({double(point->nodes), gain * point->seconds() / point->predicted});
     }
+    if (line.points.empty()) continue;  // stopped before
     chart.series.push_back(std::move(line));
     if (series.name == "tree") chart.series.push_back(std::move(model));
   }

@@ -45,6 +45,21 @@ void add_once(std::vector<T>& list, const T& value, const Of& of) {
     list.push_back(value);
 }
 
+struct Found {
+  bool any = false, one = false;  // points, and the one on one node: speed-ups are against it
+};
+
+/// A study that was stopped has not come to all of them.
+Found found(const std::vector<StudyPoint>& points, ScalingKind scaling, const std::string& series) {
+  Found result;
+  for (const StudyPoint& point : points) {
+    if (point.scaling != scaling || point.series != series) continue;
+    result.any = true;
+    result.one = result.one || (point.nodes == 1 && point.left_out.empty());
+  }
+  return result;
+}
+
 }  // namespace
 
 Result study_result(const Study& study, const StudyPoint& point, const StudyNames& names, const ResultOrigin& origin) {
@@ -93,10 +108,7 @@ report::Document simulation_document(std::span<const Result> results) {
   }
   for (const ScalingKind scaling : study.scalings)
     for (const Series& series : study.series)
-      if (std::none_of(points.begin(), points.end(), [&](const StudyPoint& point) {
-            return point.scaling == scaling && point.series == series.name && point.nodes == 1 &&
-                   point.left_out.empty();
-          }))
+      if (const auto [any, one] = found(points, scaling, series.name); any && !one)
         throw Error(ExitCode::data, fmt::format("the simulations of {} scaling, {} lack the one on 1 node",
                                                 kScalings[static_cast<std::size_t>(scaling)], series.name));
   return study_document(study, points, names);

@@ -67,6 +67,17 @@ class Simulate(ProgramTest):
         self.succeed("report", "report", "--quiet")
         self.assertEqual((self.folder / "report" / "report.json").read_text(), tables)
 
+    def test_a_stopped_study_has_a_report(self):
+        self.simulate("--nodes", "1,2", "--way", "tree", "--way", "gather")
+        results = self.folder / "simulated" / "results.jsonl"
+        lines = results.read_text().splitlines(keepends=True)
+        results.write_text("".join(lines[:5]))  # weak scaling has come to the first of two ways
+        self.succeed("report", "simulated", "--quiet")
+        tables = json.loads((self.folder / "simulated" / "report.json").read_text())
+        self.assertIn("simulated-weak-scaling", json.dumps(tables))
+        results.write_text(lines[1])
+        self.refuse(3, "lack the one on 1 node", "report", "simulated")
+
     def test_two_simulations_give_the_same_figures(self):
         arguments = ("--nodes", "2,3", "--scaling", "strong", "--way", "tree", "--way", "mpi", "--network", "dragonfly")
         self.assertEqual(self.simulate(*arguments), self.simulate(*arguments))
@@ -157,7 +168,7 @@ class Simulate(ProgramTest):
         scratch.mkdir()
         if not has_simgrid():
             self.skipTest("SimGrid is missing: sudo apt-get install libsimgrid-dev")
-        result = self.succeed("simulate", "a.toml", "--rates", "rates.json", "--quiet", "--nodes", "509", "--scaling",
+        result = self.succeed("simulate", "a.toml", "--rates", "rates.json", "--quiet", "--nodes", "4001", "--scaling",
                               "strong", "--way", "tree", "--timeout", "1",
                               env={"TMPDIR": str(scratch)})
         self.assertIn("left out", result.out)
