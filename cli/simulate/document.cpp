@@ -36,7 +36,7 @@ report::Row row_of(const std::vector<StudyPoint>& points, const StudyPoint& poin
   report::Row row{.mark = Mark::simulated};
   row.cells = {Cell(point.series), Cell(point.nodes)};
   if (!point.left_out.empty()) {
-    row.cells.push_back(Cell().shown("left out").noted(point.left_out));
+    row.cells.push_back(Cell().shown("left out"));
     return row;
   }
   const double gain = speedup(points, point), apart = 1 - point.work_seconds() / point.seconds();
@@ -64,9 +64,14 @@ report::Table table_of(const Study& study, const std::vector<StudyPoint>& points
                           {.title = "Messages", .format = prefix(), .key = "messages"},
                           {.title = "Sent", .format = bytes(), .key = "bytes"},
                           {.title = "Weights", .key = "weights"}}};
+  std::vector<std::string> reasons;
   for (const Series& series : study.series)
-    for (const StudyPoint* point : points_of(points, scaling, series.name))
+    for (const StudyPoint* point : points_of(points, scaling, series.name)) {
       table.rows.push_back(row_of(points, *point));
+      if (!point->left_out.empty())
+        reasons.push_back(
+            fmt::format("Left out: {} on {}: {}.", point->series, nodes_text(point->nodes), point->left_out));
+    }
   table.notes.push_back(
       scaling == ScalingKind::strong
           ? fmt::format("One batch of {} samples in {} slots for all nodes. Weights: whether they are the bits of one "
@@ -78,6 +83,7 @@ report::Table table_of(const Study& study, const std::vector<StudyPoint>& points
       "Speed-ups are against one simulated node of the same way. Own work: what the busiest node computes. Rest: "
       "messages "
       "and waiting. Model: alpha-beta, without contention and overlap. Messages and bytes are those of all nodes.");
+  table.notes.insert(table.notes.end(), reasons.begin(), reasons.end());
   return table;
 }
 
