@@ -119,9 +119,8 @@ double take_back(std::span<std::byte> bytes, int value) {
 }
 
 /// What a swap of new data takes, and how long the calls that begin it do not return. The median; but where ranks share
-/// cores
-/// (`disturbed`) the shortest: of all others, a rank that waits on the same core took some, which a simulation adds by
-/// itself.
+/// cores (`disturbed`) the shortest: of all others, a rank that waits on the same core took some, which a simulation
+/// adds by itself.
 std::vector<MessageTime> swap_messages(Ranks& ranks, int partner, bool disturbed) {
   const auto typical = [disturbed](const std::vector<double>& times) {
     return disturbed ? *std::min_element(times.begin(), times.end()) : median(times);
