@@ -152,8 +152,9 @@ void write_file_atomically(const fs::path& path, std::string_view text) {
 }
 
 std::optional<std::string> temporary_target(std::string_view name) {
-  if (!name.starts_with('.') || !name.ends_with(kTemporaryEnding)) return std::nullopt;
+  if (!name.starts_with('.')) return std::nullopt;
   name.remove_prefix(1);
+  if (!name.ends_with(kTemporaryEnding)) return std::nullopt;
   name.remove_suffix(kTemporaryEnding.size());
   for (int number = 0; number < 2; ++number) {                    // the counter, then the process
     const auto digits = name.find_last_not_of("0123456789") + 1;  // npos + 1 == 0: nothing else
