@@ -1,6 +1,5 @@
 #include "cli/ladder/ladder.hpp"
 
-#include <csignal>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "cli/ladder/report_parts.hpp"
 #include "cli/results_folder.hpp"
 #include "cli/run_directory.hpp"
+#include "cli/stop_signal.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/lab/report/text.hpp"
@@ -23,19 +23,6 @@ namespace lockstep::cli {
 namespace fs = std::filesystem;
 
 namespace {
-
-volatile std::sig_atomic_t ladder_signal = 0;
-
-extern "C" void note_ladder_signal(int number) { ladder_signal = number; }
-
-/// The first signal ends the measuring, and what was measured is written; a second one has its usual effect.
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = note_ladder_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
-}
 
 /// Scaling, what limits the rungs, what gains from what, the words, and last the rungs themselves: what fits on a
 /// terminal. Charts, layers and the method are in the report.
@@ -79,7 +66,7 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
   ResultOrigin origin = measured_here();
   origin.commit = build_commit();
   origin.command = arguments.command;
-  catch_signals();
+  catch_stop_signals();
   const auto results_of = [&](const Climb& climbed, const std::string& unfinished) {
     std::vector<Result> results = ladder_results(climbed, arguments, origin, findings);
     if (!unfinished.empty())
@@ -87,9 +74,9 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
     return results;
   };
   const std::string stopped = "stopped by a signal";
-  const Climb climbed = climb(
-      arguments, console, [] { return ladder_signal != 0; },
-      [&](const Climb& so_far) { write_results(folder, results_of(so_far, "killed before its end")); });
+  const Climb climbed = climb(arguments, console, stop_requested, [&](const Climb& so_far) {
+    write_results(folder, results_of(so_far, "killed before its end"));
+  });
   if (climbed.rungs.empty()) throw Error(ExitCode::preempted, stopped + " before anything was measured");
   const std::vector<Result> results = results_of(climbed, climbed.stopped ? stopped : "");
   write_results(folder, results);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/captured.hpp"
+#include "cli/stop_signal.hpp"
 #include "cli/tools.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -103,8 +104,10 @@ SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, co
   for (const char* name : {"plan.json", "rates.json", "model.json"}) words.push_back(folder.file(name).string());
   words.push_back(result.string());
   // smpirun leaves its own files where TMPDIR says when it is killed.
-  const Captured done = run_captured(
-      words, {.patience = milliseconds_of(run.timeout), .environment = {{"TMPDIR", folder.path().string()}}});
+  const Captured done = run_captured(words, {.patience = milliseconds_of(run.timeout),
+                                             .environment = {{"TMPDIR", folder.path().string()}},
+                                             .stopped = stop_requested});
+  if (done.stopped) throw Error(ExitCode::preempted, "stopped by a signal");
   if (fs::exists(result)) return parse_result(read_text(result));
   if (done.timed_out)
     throw Error(ExitCode::resources,

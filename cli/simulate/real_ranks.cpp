@@ -11,6 +11,7 @@
 #include "cli/rank_session.hpp"
 #include "cli/simulate/cluster_run.hpp"
 #include "cli/simulate/rank_measurements.hpp"
+#include "cli/stop_signal.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/simulate/step_program.hpp"
@@ -90,8 +91,9 @@ RealSteps measure_real_steps(const StepPlan& plan, int ranks, const LaunchArgume
   arguments.command = {"simulate", "plan", "--plan", plan_file, "--result", result};
   const std::vector<Host> hosts = launch.hosts.empty() ? std::vector<Host>{} : read_hosts(launch.hosts);
   const StartCommand start = start_command(find_mpirun(launch.mpi), arguments, ranks, hosts, false, "simulate");
-  const Captured done =
-      run_captured(start.words, {.patience = milliseconds_of(timeout), .environment = start.environment});
+  const Captured done = run_captured(
+      start.words, {.patience = milliseconds_of(timeout), .environment = start.environment, .stopped = stop_requested});
+  if (done.stopped) throw Error(ExitCode::preempted, "stopped by a signal");
   if (!done.ok() || !std::filesystem::exists(result))
     throw Error(ExitCode::resources, done.timed_out
                                          ? fmt::format("{} real ranks were not done within {:.0f} s", ranks, timeout)

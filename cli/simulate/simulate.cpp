@@ -13,6 +13,7 @@
 #include "cli/simulate/results.hpp"
 #include "cli/simulate/units.hpp"
 #include "cli/simulate/validation_report.hpp"
+#include "cli/stop_signal.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -185,9 +186,15 @@ void run_simulate(const SimulateArguments& arguments, Console& console) {
   // Line by line: what is known is there when the rest is not waited for, and lockstep report makes a report of it.
   write_results(folder, {});
   const auto keep = [&](const Result& result) { append_result(folder / kResultsFile, result); };
+  catch_stop_signals();
   try {
     const auto make = arguments.validate ? validated : simulated;
     publish(make(common, simulator, arguments, keep, console), folder, arguments, console);
+  } catch (const Error& error) {
+    remove_empty(folder);
+    if (error.code() != ExitCode::preempted || !fs::exists(folder)) throw;
+    throw Error(ExitCode::preempted,
+                fmt::format("{}; lockstep report {} shows what was done", error.what(), shell_word(folder.string())));
   } catch (...) {
     remove_empty(folder);
     throw;
