@@ -11,15 +11,13 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm build fuzz peers data sanitize format tidy install clean
+.PHONY: help demo test test-slurm test-bare build fuzz peers data sanitize format tidy install clean
 .NOTPARALLEL:
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
 
 demo: ## climb the ladder with LeNet-5 on Fashion-MNIST: every rung measured, one hash, a report (build/demo)
-	@scripts/bootstrap demo
-	@scripts/build release lockstep_cli
 	@scripts/demo $(DEMO_CONFIG)
 
 # The packages from PyPI come over the network while the processors build the fuzz targets, which need no Python.
@@ -32,9 +30,12 @@ test: ## build and run every test
 test-slurm: ## run the program under srun and sbatch, on a Slurm cluster of three nodes on this machine (root)
 	@scripts/test_slurm
 
+test-bare: ## run both commands of the README in a Debian where nothing is installed (root; BARE=demo or BARE=test for one)
+	@scripts/test_bare $(BARE)
+
 build: ## build the program build/lockstep
 	@scripts/bootstrap build
-	@scripts/build release lockstep_cli
+	@scripts/build release lockstep_program
 
 fuzz: ## run every fuzz target for SECONDS=60 each
 	@scripts/bootstrap fuzz
@@ -70,7 +71,7 @@ tidy: ## run clang-tidy over the program, the library and the tests
 
 install: ## install the library, its headers and the program under PREFIX=/usr/local
 	@scripts/bootstrap build
-	@scripts/build release lockstep lockstep_cli
+	@scripts/build release lockstep lockstep_program
 	@cmake --install build/release --prefix $(or $(PREFIX),/usr/local)
 
 clean: ## remove everything the other targets made

@@ -53,7 +53,7 @@ class Missing(ProgramTest):
         self.refuse_cuda("was made for another version of Lockstep", OTHER)
 
     def test_no_driver(self):
-        self.refuse_cuda("no NVIDIA driver on this machine", EMULATED, "driver=none")
+        self.refuse_cuda("no GPU found: no NVIDIA driver on this machine", EMULATED, "driver=none")
 
     def test_no_gpu(self):
         self.refuse_cuda("the NVIDIA driver finds no GPU", EMULATED, "devices=0")
@@ -79,7 +79,7 @@ class Missing(ProgramTest):
             self.skipTest("no nvcc, so no plugin made by it")
         if has_gpu():
             self.skipTest("this machine has an NVIDIA driver")
-        self.refuse_cuda("no NVIDIA driver on this machine", REAL)
+        self.refuse_cuda("no GPU found: no NVIDIA driver on this machine", REAL)
 
 
 class Training(LibraryTest):

@@ -59,8 +59,8 @@ std::string explain_cuda_count(CudaStatus status, int driver, const CudaPlugin& 
     case CudaStatus::ok:
       return {};
     case CudaStatus::no_driver:
-      return "cuda: no NVIDIA driver on this machine (libcuda.so.1); install the driver of your GPU, or use another "
-             "backend";
+      return "cuda: no GPU found: no NVIDIA driver on this machine (libcuda.so.1); install the driver of your GPU, or "
+             "use another backend";
     case CudaStatus::old_driver:
       return fmt::format(
           "cuda: the NVIDIA driver knows CUDA {}.{} only, the plugin is built with {}; update the driver, or build "
