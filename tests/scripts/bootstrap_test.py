@@ -80,12 +80,15 @@ class Machine(unittest.TestCase):
     def serves(self, packages):
         (self.state / "served").write_text("".join(name + "\n" for name in packages))
 
-    def bootstrap(self, *groups):
-        environment = {"PATH": str(self.state / "bin"), "STATE": str(self.state), "HOME": str(self.state)}
-        done = subprocess.run([self.tree / "scripts/bootstrap", *groups], env=environment, capture_output=True, text=True,
+    def run_script(self, name, *arguments, **variables):
+        environment = {"PATH": str(self.state / "bin"), "STATE": str(self.state), "HOME": str(self.state)} | variables
+        done = subprocess.run([self.tree / "scripts" / name, *arguments], env=environment, capture_output=True, text=True,
                               timeout=60, check=False)
         self.assertEqual(done.stdout, "")
         return done.returncode, done.stderr.splitlines()
+
+    def bootstrap(self, *groups):
+        return self.run_script("bootstrap", *groups)
 
     def installed(self):
         return sorted((self.state / "installed").read_text().split())
@@ -100,20 +103,20 @@ class Machine(unittest.TestCase):
 
 class Demo(Machine):
     def test_a_bare_machine_gets_every_rung_at_once(self):
-        code, lines = self.bootstrap("demo")
+        code, lines = self.bootstrap("demo", "fashion-mnist")
         self.assertEqual((code, self.left_out(lines)), (0, []), lines)
         self.assertEqual(self.installed(), sorted(REQUIRED + OPTIONAL))
         self.assertEqual(len(self.calls()), 1, self.calls())
 
     def test_sudo_without_a_password_is_used(self):
         self.become("sudoer")
-        self.assertEqual(self.bootstrap("demo")[0], 0)
+        self.assertEqual(self.bootstrap("demo", "fashion-mnist")[0], 0)
         self.assertEqual(self.installed(), sorted(REQUIRED + OPTIONAL))
 
     def test_a_machine_that_has_everything_is_left_alone(self):
         self.has(REQUIRED + OPTIONAL)
         self.become("nobody")
-        self.assertEqual(self.bootstrap("demo"), (0, []))
+        self.assertEqual(self.bootstrap("demo", "fashion-mnist"), (0, []))
         self.assertEqual(self.calls(), [])
 
     def test_an_unknown_package_does_not_stop_the_others(self):
@@ -121,7 +124,7 @@ class Demo(Machine):
             with self.subTest(gone=gone):
                 self.has()
                 self.serves(set(REQUIRED + OPTIONAL) - {gone})
-                code, lines = self.bootstrap("demo")
+                code, lines = self.bootstrap("demo", "fashion-mnist")
                 part, = (name for name, packages in PARTS.items() if gone in packages)
                 self.assertEqual(code, 0, lines)
                 line, = self.left_out(lines)
@@ -132,7 +135,7 @@ class Demo(Machine):
     def test_without_the_right_to_install_it_goes_on_with_one_line_each(self):
         self.has(REQUIRED)
         self.become("nobody")
-        code, lines = self.bootstrap("demo")
+        code, lines = self.bootstrap("demo", "fashion-mnist")
         self.assertEqual(code, 0, lines)
         self.assertEqual(len(lines), len(PARTS), lines)
         for line, (part, packages) in zip(lines, PARTS.items(), strict=True):
@@ -143,25 +146,25 @@ class Demo(Machine):
     def test_half_of_a_part_names_the_other_half(self):
         self.has(REQUIRED + OPTIONAL[1:])
         self.become("nobody")
-        code, lines = self.bootstrap("demo")
+        code, lines = self.bootstrap("demo", "fashion-mnist")
         self.assertEqual((code, len(lines)), (0, 1), lines)
         self.assertTrue(lines[0].endswith("sudo apt-get install openmpi-bin"), lines)
 
     def test_no_network(self):
         self.has(REQUIRED)
         self.stub("apt-get", 'echo "$*" >> "$STATE/calls"; exit 100')
-        code, lines = self.bootstrap("demo")
+        code, lines = self.bootstrap("demo", "fashion-mnist")
         self.assertEqual((code, len(self.left_out(lines))), (0, len(PARTS)), lines)
 
     def test_what_is_required_stops_it(self):
         self.become("nobody")
         self.has(set(REQUIRED) - {"g++", "libfmt-dev"})
-        code, lines = self.bootstrap("demo")
+        code, lines = self.bootstrap("demo", "fashion-mnist")
         self.assertEqual(code, 2)
         self.assertIn("missing packages: g++ libfmt-dev (installing needs root)", lines[-1])
         self.become("root")
         self.serves(set(REQUIRED + OPTIONAL) - {"libfmt-dev"})
-        code, lines = self.bootstrap("demo")
+        code, lines = self.bootstrap("demo", "fashion-mnist")
         self.assertEqual(code, 2)
         self.assertIn("missing packages: ", lines[-1])
         self.assertIn("libfmt-dev (apt failed: build/bootstrap.log)", lines[-1])
@@ -169,7 +172,7 @@ class Demo(Machine):
     def test_a_system_without_apt(self):
         self.has(set(REQUIRED) - {"g++"})
         (self.state / "bin/apt-get").unlink()
-        code, lines = self.bootstrap("demo")
+        code, lines = self.bootstrap("demo", "fashion-mnist")
         self.assertEqual(code, 2)
         self.assertIn("missing packages: g++ (no apt-get here)", lines[-1])
         self.assertNotIn("sudo", "".join(lines))
@@ -180,11 +183,34 @@ class Demo(Machine):
         stamp.touch()
         self.has(REQUIRED)
         self.serves([])
-        self.bootstrap("demo")
+        self.bootstrap("demo", "fashion-mnist")
         self.assertTrue(stamp.exists())
         self.serves(OPTIONAL)
-        self.bootstrap("demo")
+        self.bootstrap("demo", "fashion-mnist")
         self.assertFalse(stamp.exists())
+
+
+    def test_data_may_lie_elsewhere(self):
+        self.has(set(REQUIRED + OPTIONAL) - {"dataset-fashion-mnist"})
+        self.become("nobody")
+        self.assertEqual(self.bootstrap("demo"), (0, []))
+        code, lines = self.bootstrap("demo", "fashion-mnist")
+        self.assertEqual((code, len(lines)), (2, 2), lines)
+        self.assertIn("~/.cache/lockstep/fashion-mnist", lines[0])
+        folder = self.state / ".cache/lockstep/fashion-mnist"
+        folder.mkdir(parents=True)
+        (folder / "train-images-idx3-ubyte.gz").touch()
+        self.assertEqual(self.bootstrap("demo", "fashion-mnist"), (0, []))
+
+
+class Bare(Machine):
+    def test_without_root_it_is_skipped_with_the_reason(self):
+        self.become("nobody")
+        code, lines = self.run_script("test_bare", "demo")
+        self.assertEqual((code, len(lines)), (0, 1), lines)
+        self.assertIn("skipped: it needs root", lines[0])
+        self.assertEqual(self.run_script("test_bare", CI="true")[0], 2)
+        self.assertEqual(self.run_script("test_bare", "peers")[0], 2)
 
 
 class OtherGroups(Machine):

@@ -21,10 +21,10 @@ class Demo(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="lockstep-demo-")
         self.addCleanup(folder.cleanup)
         self.tree = pathlib.Path(folder.name)
-        (self.tree / "scripts").mkdir()
         (self.tree / "build").mkdir()
-        for name in ("demo", "common.sh"):
-            shutil.copy2(pathlib.Path(ROOT, "scripts", name), self.tree / "scripts")
+        for name in ("scripts/demo", "scripts/common.sh", EXAMPLE):
+            (self.tree / name).parent.mkdir(exist_ok=True)
+            shutil.copy2(pathlib.Path(ROOT, name), self.tree / name)
 
     def demo(self, **failing):
         for name, path in (("bootstrap", "scripts/bootstrap"), ("build", "scripts/build"), ("lockstep", "build/lockstep")):
@@ -39,7 +39,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(code, 0, err)
         self.assertEqual([re.sub(r"lockstep: (step \d of \d): .*\bmin.*", r"\1", line) for line in err],
                          ["step 1 of 3", "step 2 of 3", "step 3 of 3"])
-        self.assertEqual(out[:2], ["bootstrap demo", "build release lockstep_program"])
+        self.assertEqual(out[:2], ["bootstrap demo fashion-mnist", "build release lockstep_program"])
         self.assertTrue(out[2].startswith(f"lockstep ladder {EXAMPLE} "), out)
 
     def test_it_ends_with_three_commands_that_exist(self):
