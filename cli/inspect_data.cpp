@@ -87,7 +87,7 @@ Inspection inspect_mat(const std::string& path) {
   Arrays arrays("MATLAB level 5 file");
   for (const Mat5Entry& entry : reader.entries()) {
     if (entry.readable)
-      arrays.add({entry.name, reader.read(entry.name)});
+      arrays.add({entry.name, reader.read(entry)});
     else
       arrays.add(entry.name, entry.kind, entry.dims, std::nullopt, "not read");
   }

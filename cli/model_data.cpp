@@ -36,10 +36,10 @@ Scaling times(const Scaling& scaling, std::int64_t features, double factor) {
 /// Other data than the model's own may hold bytes where that held fractions, or the reverse.
 DataSplits load_scaled(const DataConfig& config, const ModelInfo& info) {
   const std::optional<Scaling> scaling = scaling_of(info);
-  DataSplits splits = load_data(config, scaling);
+  DataSplits splits = load_data(config, scaling, DataUse::evaluation);
   const double white = white_of(splits.source_type);
   if (!scaling || white == info.white) return splits;
-  return load_data(config, times(*scaling, splits.train->features(), info.white / white));
+  return load_data(config, times(*scaling, splits.train->features(), info.white / white), DataUse::evaluation);
 }
 
 }  // namespace

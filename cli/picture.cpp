@@ -62,6 +62,11 @@ Samples read_array(const Array& array, const std::string& path, const Model& mod
   if (!one && !several)
     throw Error(ExitCode::usage, fmt::format("{}: holds {}, the model takes {}; give that shape or [samples, ...]",
                                              path, array.describe(), input.str()));
+  const auto dims = std::span(array.dims).subspan(several ? 1 : 0);
+  if (dims.size() <= 4 && !same_order(Shape(dims), input))
+    throw Error(ExitCode::usage, fmt::format("{}: holds {}, the model takes {}, whose numbers stand in another order; "
+                                             "save it in that shape, or give it with --data and data.layout",
+                                             path, array.describe(), input.str()));
   const bool image = input.rank() > 1;
   const Shape shape = image ? image_input(model).shape() : input;
   return as_doubles(array, count, shape);

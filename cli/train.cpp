@@ -54,12 +54,15 @@ struct Interrupted {
 };
 
 /// Runs the checks of the trainer on every part of the data before a run directory is made for them.
-void check_fit(const Trainer& trainer, const DataSplits& data, const std::string& name) {
+void check_fit(const Trainer& trainer, const DataSplits& data, const RunConfig& config) {
   try {
     for (const auto& part : {data.train, data.validation, data.test})
       if (part) static_cast<void>(trainer.evaluate(SubsetDataset(part, 0, 0)));
   } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", name, error.what()));
+    const auto place = config.data.places.find("source");
+    throw Error(error.code(),
+                fmt::format("{}: data.source: {}", place != config.data.places.end() ? place->second : config.name,
+                            error.what()));
   }
 }
 
@@ -200,7 +203,8 @@ class TrainRun {
     ranks_.note_phase("loading");
     const auto start = Clock::now();
     data_ = load_data(config_.data);
-    check_fit(*trainer_, data_, config_.name);
+    for (const std::string& note : data_.notes) console_.note(one_line(note));
+    check_fit(*trainer_, data_, config_);
     info_.loss = config_.train.loss;
     describe_data(config_.data, data_, info_);
     console_.note(fmt::format("train on {} ({})", one_line(data_.train->describe()), duration(seconds_since(start))));

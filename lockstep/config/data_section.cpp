@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "lockstep/config/reader.hpp"
 #include "lockstep/config/sections.hpp"
+#include "lockstep/config/suggest.hpp"
+#include "lockstep/data/targets.hpp"
 
 namespace lockstep {
 
@@ -12,6 +15,7 @@ namespace {
 constexpr std::int64_t kMaxExtent = 65536;
 
 const std::vector<std::string> kResizeMethods = {"average", "bicubic"};
+const std::vector<std::string> kLayouts = {"nchw", "nhwc"};
 const std::vector<std::string> kSplitKeys = {"train", "validation", "test"};
 
 /// A share below 1, or a whole number of samples.
@@ -66,6 +70,12 @@ std::vector<std::int64_t> read_shape(const Value& value, const std::string& path
   return shape;
 }
 
+std::optional<bool> read_flag(const TableReader& table, std::string_view key) {
+  const Value* value = table.find(key);
+  if (value == nullptr) return std::nullopt;
+  return as_bool(*value, table.path_of(key));
+}
+
 void read_files(const TableReader& table, DataConfig& data) {
   for (const auto& [key, field] : {std::pair{"test", &data.test},
                                    {"labels", &data.labels},
@@ -75,14 +85,24 @@ void read_files(const TableReader& table, DataConfig& data) {
                                    {"test_x_key", &data.test_x_key},
                                    {"test_y_key", &data.test_y_key}})
     table.read(key, *field);
-  if (const Value* header = table.find("header")) data.header = as_bool(*header, table.path_of("header"));
+  data.header = read_flag(table, "header");
   if (const Value* column = table.find("label_column")) {
     const bool index = std::holds_alternative<std::int64_t>(column->data);
     const std::string path = table.path_of("label_column");
     data.label_column = index ? std::to_string(as_integer(*column, path, {0, kMaxExtent})) : as_string(*column, path);
   }
+  if (const auto rule = table.choice("label_rule", label_rule_names())) data.label_rule = label_rule_names()[*rule];
   table.read("regression", data.regression);
   table.read("stream", data.stream);
+}
+
+/// A name that is nearly one of ours, and no file, is a slip of the fingers.
+void check_source(const Value& value, const std::string& source) {
+  std::error_code ignored;
+  if (is_named_source(source) || std::filesystem::exists(source, ignored)) return;
+  if (const auto near = nearest(source, source_names()))
+    fail_at(value, "data.source",
+            fmt::format("there is no data set and no file called \"{}\"; did you mean {}?", source, *near));
 }
 
 void read_generator(const TableReader& table, DataConfig& data) {
@@ -99,28 +119,33 @@ void read_generator(const TableReader& table, DataConfig& data) {
 
 const std::vector<std::string>& data_keys() {
   static const std::vector<std::string> keys = {
-      "source",     "limit",      "test_limit",  "test",         "labels",     "test_labels", "x_key", "y_key",
-      "test_x_key", "test_y_key", "header",      "label_column", "regression", "stream",      "shape", "transpose",
-      "resize",     "scale",      "standardise", "one_hot",      "shuffle",    "split",       "count", "test_count",
-      "noise",      "factor",     "classes",     "features",     "seed"};
+      "source",     "limit",      "test_limit", "test",         "labels",      "test_labels", "x_key",    "y_key",
+      "test_x_key", "test_y_key", "header",     "label_column", "label_rule",  "regression",  "stream",   "shape",
+      "layout",     "transpose",  "resize",     "scale",        "standardise", "one_hot",     "shuffle",  "stratify",
+      "split",      "count",      "test_count", "noise",        "factor",      "classes",     "features", "seed"};
   return keys;
 }
 
 DataConfig read_data(const Value& section) {
   const TableReader table(section, "data", data_keys(), all_keys());
   DataConfig data;
-  data.source = as_string(table.require("source", "for example \"fashion-mnist\", \"moons\" or a file"), "data.source");
+  const Value& source = table.require("source", "for example \"fashion-mnist\", \"moons\" or a file");
+  data.source = as_string(source, "data.source");
   if (data.source.empty()) table.fail("source", "is empty; for example \"fashion-mnist\", \"moons\" or a file");
+  check_source(source, data.source);
+  for (const Entry& entry : *section.table()) data.places[entry.key] = entry.value.origin;
   table.read("limit", data.limit, {0});
   table.read("test_limit", data.test_limit, {0});
   read_files(table, data);
   if (const Value* shape = table.find("shape")) data.shape = read_shape(*shape, "data.shape");
+  if (const auto layout = table.choice("layout", kLayouts)) data.layout = kLayouts[*layout];
   table.read("transpose", data.transpose);
   if (const Value* resize = table.find("resize")) data.resize = read_resize(*resize, "data.resize");
   table.read("scale", data.scale, kPositive);
   table.read("standardise", data.standardise);
   table.read("one_hot", data.one_hot);
-  table.read("shuffle", data.shuffle);
+  data.shuffle = read_flag(table, "shuffle");
+  data.stratify = read_flag(table, "stratify");
   if (const Value* split = table.find("split")) data.split = read_split(*split, "data.split");
   read_generator(table, data);
   return data;

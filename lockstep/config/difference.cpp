@@ -75,14 +75,24 @@ void forgive_more_epochs(Value& first, Value& second) {
   *before = *after;
 }
 
+/// Runs of before these keys were always written down did not shuffle.
+void complete_split(Value& root) {
+  Value* data = root.find("data");
+  if (data == nullptr || data->table() == nullptr || data->find("split") == nullptr) return;
+  for (const char* key : {"shuffle", "stratify"})
+    if (data->find(key) == nullptr) data->table()->push_back({key, Value{false}});
+}
+
 }  // namespace
 
 std::optional<ConfigDifference> find_difference(std::string_view first_toml, std::string_view second_toml) {
   Value first = parse_toml(first_toml, "the first configuration");
   Value second = parse_toml(second_toml, "the second configuration");
-  for (Value* root : {&first, &second})
+  for (Value* root : {&first, &second}) {
+    complete_split(*root);
     if (ValueTable* sections = root->table())
       std::erase_if(*sections, [](const Entry& entry) { return entry.key == "checkpoint" || entry.key == "parallel"; });
+  }
   forgive_more_epochs(first, second);
   return compare(&first, &second, "");
 }

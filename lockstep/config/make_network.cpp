@@ -6,6 +6,17 @@
 
 namespace lockstep {
 
+namespace {
+
+/// Rows of weights in a .mat file follow the labels; real targets have none.
+std::optional<LabelRule> weight_rule(const DataConfig& data) {
+  if (data.regression) return LabelRule::as_stored;
+  if (data.label_rule.empty()) return std::nullopt;
+  return parse_label_rule(data.label_rule);
+}
+
+}  // namespace
+
 Network make_network(const RunConfig& config) {
   Network network(config.model.input, config.model.precision, config.model.init);
   for (const LayerSpec& layer : config.model.layers) {
@@ -16,7 +27,7 @@ Network make_network(const RunConfig& config) {
     }
   }
   network.initialise_later(config.train.seed);
-  if (!config.model.init_file.empty()) load_weights(config.model.init_file, network);
+  if (!config.model.init_file.empty()) load_weights(config.model.init_file, network, weight_rule(config.data));
   return network;
 }
 

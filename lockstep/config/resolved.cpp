@@ -124,18 +124,23 @@ void write_data(const DataConfig& data, Writer& out) {
   out.put_unless(none, "test_y_key", data.test_y_key);
   if (data.header) out.put("header", *data.header);
   out.put_unless(none, "label_column", data.label_column);
+  out.put_unless(none, "label_rule", data.label_rule);
   out.put_unless(false, "regression", data.regression);
   out.put_unless(false, "stream", data.stream);
   if (!data.shape.empty()) out.raw("shape", fmt::format("[{}]", fmt::join(data.shape, ", ")));
+  out.put_unless(none, "layout", data.layout);
   out.put_unless(false, "transpose", data.transpose);
   if (data.resize.size != 0)
     out.raw("resize", fmt::format("{{size = {}, method = {}}}", data.resize.size, toml_quote(data.resize.method)));
   out.put_unless(0.0, "scale", data.scale);
   out.put_unless(false, "standardise", data.standardise);
   out.put_unless(false, "one_hot", data.one_hot);
-  out.put_unless(false, "shuffle", data.shuffle);
   const SplitConfig& split = data.split;
-  if (split.train != 0 || split.validation != 0 || split.test != 0)
+  const bool path = !is_named_source(data.source);
+  // Where the defaults depend on the source both are said; elsewhere absent means false, as it always did.
+  if (data.shuffles() || (path && split.any())) out.put("shuffle", data.shuffles());
+  if (data.stratifies() || (path && split.any())) out.put("stratify", data.stratifies());
+  if (split.any())
     out.raw("split",
             fmt::format("{{train = {}, validation = {}, test = {}}}", split.train, split.validation, split.test));
   out.put_unless<std::int64_t>(0, "count", data.count);

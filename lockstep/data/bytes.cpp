@@ -26,8 +26,11 @@ void copy_transposed(const std::byte* in, std::byte* out, std::int64_t rows, std
   }
 }
 
-void copy_transposed(const std::byte* in, std::byte* out, std::int64_t rows, std::int64_t cols, std::int64_t size) {
-  switch (size) {
+}  // namespace
+
+void copy_transposed(const std::byte* in, std::byte* out, std::int64_t rows, std::int64_t cols,
+                     std::int64_t element_size) {
+  switch (element_size) {
     case 1:
       return copy_transposed<1>(in, out, rows, cols);
     case 2:
@@ -38,8 +41,6 @@ void copy_transposed(const std::byte* in, std::byte* out, std::int64_t rows, std
       return copy_transposed<8>(in, out, rows, cols);
   }
 }
-
-}  // namespace
 
 void fail_data(std::string_view name, std::int64_t offset, std::string_view what) {
   throw Error(ExitCode::data, fmt::format("{}: byte {}: {}", name, offset, what));
@@ -53,6 +54,16 @@ std::string printable(std::string_view text) {
     out += code >= 0x20 && code < 0x7F ? std::string(1, c) : fmt::format("\\x{:02x}", code);
   }
   return text.size() > kMaxLength ? out + "..." : out;
+}
+
+std::string printable_list(std::span<const std::string_view> names) {
+  constexpr std::size_t kMost = 20;
+  std::string out;
+  for (const std::string_view name : names.first(std::min(kMost, names.size()))) {
+    if (!out.empty()) out += ", ";
+    out += printable(name);
+  }
+  return names.size() > kMost ? fmt::format("{} and {} more", out, names.size() - kMost) : out;
 }
 
 void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std::endian order) {

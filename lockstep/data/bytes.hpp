@@ -19,6 +19,9 @@ namespace lockstep {
 /// Text of a file made fit for a message: printable ASCII, the rest as \xNN, cut after 80 characters.
 std::string printable(std::string_view text);
 
+/// "a, b, c", made printable; of more than 20 names the first ones and how many are left out.
+std::string printable_list(std::span<const std::string_view> names);
+
 /// Reverses the bytes of every element when `order` is not this machine's.
 void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std::endian order);
 
@@ -26,6 +29,10 @@ void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std:
 /// bytes.size() == product of dims times element_size.
 std::vector<std::byte> column_to_row_major(std::vector<std::byte> bytes, std::span<const std::int64_t> dims,
                                            std::int64_t element_size);
+
+/// out[r][c] = in[c][r]: a matrix of elements of 1, 2, 4 or 8 bytes, turned around. The two do not overlap.
+void copy_transposed(const std::byte* in, std::byte* out, std::int64_t rows, std::int64_t cols,
+                     std::int64_t element_size);
 
 /// Reads memory from front to back. Every read is checked against what is left.
 class ByteReader {

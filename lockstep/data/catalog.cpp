@@ -1,5 +1,6 @@
 #include "lockstep/data/catalog.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <system_error>
@@ -48,7 +49,15 @@ std::vector<fs::path> folders_of(std::string_view name) {
 
 }  // namespace
 
-bool is_catalog_name(std::string_view name) { return name == "mnist" || name == "fashion-mnist"; }
+const std::vector<std::string>& catalog_names() {
+  static const std::vector<std::string> names = {"fashion-mnist", "mnist"};
+  return names;
+}
+
+bool is_catalog_name(std::string_view name) {
+  const std::vector<std::string>& names = catalog_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::vector<std::string> catalog_class_names(std::string_view name) {
   if (name != "fashion-mnist") return {};

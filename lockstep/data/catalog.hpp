@@ -13,7 +13,8 @@ struct IdxFiles {
   std::filesystem::path train_images, train_labels, test_images, test_labels;
 };
 
-/// "mnist" or "fashion-mnist".
+/// "fashion-mnist", "mnist"
+const std::vector<std::string>& catalog_names();
 bool is_catalog_name(std::string_view name);
 
 /// Searched in this order; the first folder that holds all four files wins:

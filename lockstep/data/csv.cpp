@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/bytes.hpp"
@@ -113,21 +112,19 @@ class CsvLexer {
   std::vector<Field> fields_;
 };
 
-std::string column_name(const CsvTable& table, std::size_t column) {
-  return table.columns.empty() ? fmt::format("column {}", column)
-                               : fmt::format("column {} ({})", column, printable(table.columns[column]));
-}
-
-void append_line(const CsvLexer& lexer, const std::vector<Field>& fields, std::size_t width, CsvTable& table,
-                 std::vector<double>& values) {
+void append_line(const CsvLexer& lexer, const std::vector<Field>& fields, std::size_t width, const CsvTable& table,
+                 bool classes, std::vector<double>& values) {
   if (fields.size() != width) {
     lexer.fail(fields.front().at, fmt::format("{} fields, the first line has {}", fields.size(), width));
   }
   for (std::size_t c = 0; c < width; ++c) {
     const auto value = number_of(fields[c].text);
     if (!value) {
-      lexer.fail(fields[c].at, fmt::format("{}: \"{}\" is not a finite number; give classes as integers from 0",
-                                           column_name(table, c), printable(fields[c].text)));
+      const auto column = static_cast<std::int64_t>(c);
+      const bool label = classes && column == table.label.column;
+      lexer.fail(fields[c].at, fmt::format("{}: \"{}\" is not a finite number{}", column_name(table.columns, column),
+                                           printable(fields[c].text),
+                                           label ? "; this is the label: give classes as integers from 0" : ""));
     }
     values.push_back(*value);
   }
@@ -147,10 +144,11 @@ CsvTable parse_csv(std::span<const std::byte> bytes, std::string_view name, cons
       const bool text = std::any_of(fields.begin(), fields.end(), [](const Field& f) { return !number_of(f.text); });
       if (options.header.value_or(text)) {
         for (const Field& field : fields) table.columns.push_back(field.text);
-        continue;
       }
+      table.label = choose_label(table.columns, static_cast<std::int64_t>(width), options.label, name);
+      if (!table.columns.empty()) continue;
     }
-    append_line(lexer, fields, width, table, values);
+    append_line(lexer, fields, width, table, options.classes, values);
   }
   if (values.empty()) throw Error(ExitCode::data, fmt::format("{}: no numbers, at least one line was expected", name));
   const auto lines = static_cast<std::int64_t>(values.size() / width);
@@ -160,20 +158,6 @@ CsvTable parse_csv(std::span<const std::byte> bytes, std::string_view name, cons
 
 CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   return parse_csv(read_data_file(path), path.string(), options);
-}
-
-std::int64_t find_column(const CsvTable& table, std::string_view column, std::string_view name) {
-  const std::int64_t width = table.values.dims[1];
-  if (column == "last") return width - 1;
-  const auto found = std::find(table.columns.begin(), table.columns.end(), column);
-  if (found != table.columns.end()) return found - table.columns.begin();
-  std::int64_t index = -1;
-  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), index);
-  if (error == std::errc{} && end == column.data() + column.size() && index >= 0 && index < width) return index;
-  std::vector<std::string> names;
-  for (const std::string& text : table.columns) names.push_back(printable(text));
-  const std::string known = names.empty() ? "it has no header" : fmt::format("names: {}", fmt::join(names, ", "));
-  throw Error(ExitCode::usage, fmt::format("{}: no column \"{}\" among {} ({})", name, column, width, known));
 }
 
 CsvParts take_column(const CsvTable& table, std::int64_t index) {

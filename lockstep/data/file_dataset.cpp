@@ -20,6 +20,7 @@ struct FileDataset::Store {
   File file;
   ArrayHeader header;
   Shape shape;
+  std::optional<Shape> turned;  // [height,width,channels] of the file, where samples are turned to channels first
   Targets targets;
   std::int64_t size = 0, sample_bytes = 0;
 };
@@ -46,7 +47,8 @@ ArrayHeader read_header(const File& file) {
 
 }  // namespace
 
-FileDataset::FileDataset(const std::filesystem::path& path, Targets targets, std::optional<Shape> shape) {
+FileDataset::FileDataset(const std::filesystem::path& path, Targets targets, std::optional<Shape> shape,
+                         bool channels_last) {
   File file(path);
   ArrayHeader header = read_header(file);
   const Shape stored = sample_shape_of(header.dims, file.name());
@@ -55,9 +57,17 @@ FileDataset::FileDataset(const std::filesystem::path& path, Targets targets, std
                 fmt::format("data: shape {} does not fit samples {} of {}", shape->str(), stored.str(), file.name()));
   }
   const std::int64_t size = header.dims.front(), sample_bytes = stored.elements() * element_size(header.type);
-  check_target_count(targets, size, file.name());
+  check_targets(targets, size, file.name());
+  Shape given = shape.value_or(stored);
+  std::optional<Shape> turned;
+  if (channels_last) {
+    if (const auto first = channels_first_shape(given, shape ? shape->rank() == 3 : header.dims.size() == 4)) {
+      turned = given;
+      given = *first;
+    }
+  }
   store_ = std::make_shared<const Store>(
-      Store{std::move(file), std::move(header), shape.value_or(stored), std::move(targets), size, sample_bytes});
+      Store{std::move(file), std::move(header), given, turned, std::move(targets), size, sample_bytes});
 }
 
 FileDataset::FileDataset(std::shared_ptr<const Store> store, const Scaling& scaling)
@@ -87,7 +97,11 @@ void FileDataset::gather_as(std::span<const std::int64_t> ids, Matrix<T> x) cons
                          std::span(buffer).subspan(j * sample_bytes, run * sample_bytes));
       for (std::size_t end = j + run; j < end; ++j) rows[j] = buffer.data() + j * sample_bytes;
     }
-    to_native_order(std::span(buffer).first(count * sample_bytes), element_size(store.header.type), store.header.order);
+    const auto samples = std::span(buffer).first(count * sample_bytes);
+    const std::int64_t element = element_size(store.header.type);
+    to_native_order(samples, element, store.header.order);
+    check_finite(store.header.type, samples, ids.subspan(first, count), store.file.name());
+    if (store.turned) channels_first(samples, *store.turned, element);
     scatter_rows(store.header.type, std::span(rows).first(count), scaling_,
                  columns_from(x, static_cast<std::int64_t>(first)));
   }

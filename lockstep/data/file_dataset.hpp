@@ -16,15 +16,17 @@ namespace lockstep {
 class FileDataset final : public StoredDataset {
  public:
   /// The header is read and its sizes are checked against the file's length; no sample is read. `shape`: another
-  /// shape of the same number of elements per sample. Error(data): not such a file, compressed, or in Fortran order
-  /// (a sample is then scattered over the whole file).
-  FileDataset(const std::filesystem::path& path, Targets targets, std::optional<Shape> shape = std::nullopt);
+  /// shape of the same number of elements per sample. `channels_last`: samples are stored as [height,width,channels]
+  /// and given as [channels,height,width]. Error(data): not such a file, compressed, or in Fortran order (a sample is
+  /// then scattered over the whole file).
+  FileDataset(const std::filesystem::path& path, Targets targets, std::optional<Shape> shape = std::nullopt,
+              bool channels_last = false);
 
   std::int64_t size() const override;
   Shape sample_shape() const override;
   std::int64_t classes() const override;
   std::int64_t target_size() const override;
-  /// Error(data) when the file has become shorter since it was opened.
+  /// Error(data) when the file has become shorter since it was opened, or a number is not finite.
   void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override;
   void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override;
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <system_error>
 
@@ -64,10 +65,12 @@ bool is_png_name(const std::string& name) { return name.ends_with(".png") || nam
 std::vector<ImageFile> list_images(const fs::path& folder, const std::vector<std::string>& present,
                                    const std::vector<std::string>& classes) {
   std::vector<ImageFile> files;
+  std::map<std::string_view, std::int32_t> labels;
+  for (const std::string& name : classes) labels.emplace(name, static_cast<std::int32_t>(labels.size()));
   for (const std::string& name : present) {
-    const auto found = std::find(classes.begin(), classes.end(), name);
-    if (found == classes.end()) bad_folder(folder / name, "the training set has no such class");
-    const auto label = static_cast<std::int32_t>(found - classes.begin());
+    const auto found = labels.find(name);
+    if (found == labels.end()) bad_folder(folder / name, "the training set has no such class");
+    const std::int32_t label = found->second;
     for (const std::string& file : list(folder / name)) {
       if (!is_png_name(file)) bad_folder(folder / name / file, "not a .png file, only PNG images can be read");
       files.push_back({folder / name / file, label});

@@ -281,7 +281,7 @@ Mat5Reader::Mat5Reader(std::span<const std::byte> bytes, std::string_view name)
       MatrixHeader header = read_matrix_header(stream);
       header.entry.offset = offset;
       // MATLAB keeps unnamed elements of its own in some files; they are listed and cannot be asked for.
-      if (!header.entry.name.empty() && contains(header.entry.name)) {
+      if (!header.entry.name.empty() && !index_.emplace(header.entry.name, entries_.size()).second) {
         fail_data(name_, offset, "two variables have the same name");
       }
       entries_.push_back(std::move(header.entry));
@@ -293,24 +293,26 @@ Mat5Reader::Mat5Reader(std::span<const std::byte> bytes, std::string_view name)
   }
 }
 
-bool Mat5Reader::contains(std::string_view key) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Mat5Entry& entry) { return entry.name == key; });
-}
+bool Mat5Reader::contains(std::string_view key) const { return index_.contains(key); }
 
 Array Mat5Reader::read(std::string_view key) const {
-  std::vector<std::string> names;
-  for (const Mat5Entry& entry : entries_) {
-    names.push_back(printable(entry.name));
-    if (entry.name != key) continue;
-    if (!entry.readable) {
-      fail_data(name_, entry.offset,
-                fmt::format("\"{}\" is a {} array, only real numeric arrays can be read", key, entry.kind));
-    }
-    VariableStream stream(bytes_, entry.offset, order_, name_);
-    const MatrixHeader header = read_matrix_header(stream);
-    return read_matrix(stream, header);
+  const auto found = index_.find(key);
+  if (found != index_.end()) return read(entries_[found->second]);
+  std::vector<std::string_view> names;
+  for (const Mat5Entry& entry : entries_) names.push_back(entry.name);
+  throw Error(ExitCode::data,
+              fmt::format("{}: no variable \"{}\", there are: {}", name_, printable(key), printable_list(names)));
+}
+
+Array Mat5Reader::read(const Mat5Entry& entry) const {
+  if (!entry.readable) {
+    fail_data(
+        name_, entry.offset,
+        fmt::format("\"{}\" is a {} array, only real numeric arrays can be read", printable(entry.name), entry.kind));
   }
-  throw Error(ExitCode::data, fmt::format("{}: no variable \"{}\", there are: {}", name_, key, fmt::join(names, ", ")));
+  VariableStream stream(bytes_, entry.offset, order_, name_);
+  const MatrixHeader header = read_matrix_header(stream);
+  return read_matrix(stream, header);
 }
 
 std::vector<NamedArray> read_mat5(const std::filesystem::path& path) {
@@ -318,7 +320,7 @@ std::vector<NamedArray> read_mat5(const std::filesystem::path& path) {
   const Mat5Reader reader(bytes, path.string());
   std::vector<NamedArray> arrays;
   for (const Mat5Entry& entry : reader.entries()) {
-    if (entry.readable) arrays.push_back({entry.name, reader.read(entry.name)});
+    if (entry.readable) arrays.push_back({entry.name, reader.read(entry)});
   }
   return arrays;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,12 +34,15 @@ class Mat5Reader {
   /// The array in the type of its MATLAB class, column-major turned row-major. Error(data) when there is no such
   /// variable (the message lists what there is) or it is not a real numeric array.
   Array read(std::string_view key) const;
+  /// One of entries().
+  Array read(const Mat5Entry& entry) const;
 
  private:
   std::span<const std::byte> bytes_;
   std::string name_;
   std::endian order_ = std::endian::little;
   std::vector<Mat5Entry> entries_;
+  std::map<std::string, std::size_t, std::less<>> index_;  // of the entries that have a name
 };
 
 /// Every real numeric array of the file; other variables are left out.

@@ -8,6 +8,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/bytes.hpp"
+#include "lockstep/data/samples.hpp"
 
 namespace lockstep {
 
@@ -20,7 +21,8 @@ MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets
     throw Error(ExitCode::bug,
                 fmt::format("data set: {} does not hold samples {}", features.describe(), sample_shape.str()));
   }
-  check_target_count(targets, store->size, name);
+  check_targets(targets, store->size, name);
+  check_finite(features, name);
   store->sample_bytes = sample_elements * element_size(features.type);
   store->source_type = source_type.value_or(features.type);
   store->shape = sample_shape;

@@ -24,8 +24,9 @@ class StoredDataset : public Dataset {
 
 class MemoryDataset final : public StoredDataset {
  public:
-  /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data) when the number of
-  /// targets (if there are any) is not the number of samples; it begins with `name`.
+  /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data), beginning with `name`:
+  /// a feature or a real target is not finite, a label is outside [0, classes), or the number of targets (if there are
+  /// any) is not the number of samples.
   /// source_type: of the numbers the features were computed from; nothing: they are as the source holds them.
   MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",
                 std::optional<ElementType> source_type = std::nullopt);

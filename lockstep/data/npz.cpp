@@ -1,7 +1,6 @@
 #include "lockstep/data/npz.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/bytes.hpp"
@@ -21,7 +20,14 @@ std::string_view entry_key(const ZipEntry& entry) {
 }  // namespace
 
 NpzReader::NpzReader(std::span<const std::byte> bytes, std::string_view name)
-    : bytes_(bytes), name_(name), entries_(parse_zip(bytes, name)) {}
+    : bytes_(bytes), name_(name), entries_(parse_zip(bytes, name)) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!index_.emplace(entry_key(entries_[i]), i).second) {
+      fail_data(name_, entries_[i].header_offset,
+                fmt::format("two members hold the array \"{}\"", printable(entry_key(entries_[i]))));
+    }
+  }
+}
 
 std::vector<std::string> NpzReader::keys() const {
   std::vector<std::string> keys;
@@ -29,21 +35,17 @@ std::vector<std::string> NpzReader::keys() const {
   return keys;
 }
 
-bool NpzReader::contains(std::string_view key) const {
-  for (const ZipEntry& entry : entries_) {
-    if (entry_key(entry) == key) return true;
-  }
-  return false;
-}
+bool NpzReader::contains(std::string_view key) const { return index_.contains(key); }
 
 Array NpzReader::read(std::string_view key) const {
-  for (const ZipEntry& entry : entries_) {
-    if (entry_key(entry) != key) continue;
-    return parse_npy(extract_zip(bytes_, entry, name_), fmt::format("{}({})", name_, printable(key)));
+  const auto found = index_.find(key);
+  if (found != index_.end()) {
+    return parse_npy(extract_zip(bytes_, entries_[found->second], name_), fmt::format("{}({})", name_, printable(key)));
   }
-  std::vector<std::string> names;
-  for (const ZipEntry& entry : entries_) names.push_back(printable(entry_key(entry)));
-  throw Error(ExitCode::data, fmt::format("{}: no array \"{}\", there are: {}", name_, key, fmt::join(names, ", ")));
+  std::vector<std::string_view> names;
+  for (const ZipEntry& entry : entries_) names.push_back(entry_key(entry));
+  throw Error(ExitCode::data,
+              fmt::format("{}: no array \"{}\", there are: {}", name_, printable(key), printable_list(names)));
 }
 
 std::vector<NamedArray> read_npz(const std::filesystem::path& path) {

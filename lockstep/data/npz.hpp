@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,10 +14,12 @@
 
 namespace lockstep {
 
-/// An archive opened in memory: `bytes` must outlive it.
+/// An archive opened in memory: `bytes` must outlive it. Error(data) when two members are one array ("a" and "a.npy").
 class NpzReader {
  public:
   NpzReader(std::span<const std::byte> bytes, std::string_view name);
+  NpzReader(const NpzReader&) = delete;
+  NpzReader& operator=(const NpzReader&) = delete;
 
   /// The names of the arrays, without ".npy", in the order of the file.
   std::vector<std::string> keys() const;
@@ -28,6 +31,7 @@ class NpzReader {
   std::span<const std::byte> bytes_;
   std::string name_;
   std::vector<ZipEntry> entries_;
+  std::map<std::string_view, std::size_t> index_;  // of the entries, by key; the names are those of entries_
 };
 
 /// Every array of the file.

@@ -1,5 +1,6 @@
 #include "lockstep/data/opened_source.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -25,13 +26,13 @@ constexpr std::array<Generator, 4> kGenerators{{{"quadrants", &make_quadrants, 0
 constexpr std::int64_t kMaxGenerated = std::int64_t{1} << 32;
 
 OpenedSource open_generator(const Generator& generator, const DataConfig& config) {
-  require_setting(config.count >= 0 && config.count <= kMaxGenerated,
+  require_setting(config.count >= 0 && config.count <= kMaxGenerated, config, "count",
                   fmt::format("count {} is out of range", config.count));
-  require_setting(config.test_count >= 0 && config.test_count <= kMaxGenerated,
+  require_setting(config.test_count >= 0 && config.test_count <= kMaxGenerated, config, "test_count",
                   fmt::format("test_count {} is out of range", config.test_count));
-  require_setting(config.classes == 0 || (config.classes >= 1 && config.classes <= 1 << 20),
+  require_setting(config.classes == 0 || (config.classes >= 1 && config.classes <= 1 << 20), config, "classes",
                   fmt::format("classes {} is out of range", config.classes));
-  require_setting(config.features >= 0 && config.features <= 1 << 20,
+  require_setting(config.features >= 0 && config.features <= 1 << 20, config, "features",
                   fmt::format("features {} is out of range", config.features));
   GeneratorConfig wanted{.first = 0,
                          .count = config.count == 0 ? 1000 : config.count,
@@ -40,7 +41,9 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
                          .factor = config.factor,
                          .classes = config.classes == 0 ? 3 : config.classes,
                          .features = config.features == 0 ? 2 : config.features};
+  require_setting(config.layout.empty(), config, "layout", "layout is for files of images");
   OpenedSource opened;
+  opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
   opened.train = finish_samples(generator.make(wanted), config, generator.name);
   if (config.test_count > 0) {
     wanted.first = wanted.count;
@@ -50,33 +53,81 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
   return opened;
 }
 
+void turn_channels(Samples& samples, bool channel_axis) {
+  const auto turned = channels_first_shape(samples.shape, channel_axis);
+  if (!turned) return;
+  channels_first(samples.features.bytes, samples.shape, element_size(samples.features.type));
+  samples.shape = *turned;
+}
+
 }  // namespace
 
-void require_setting(bool condition, std::string_view message) {
-  if (!condition) throw Error(ExitCode::usage, fmt::format("data: {}", message));
+std::string setting_place(const DataConfig& config, const std::string& key) {
+  const auto found = config.places.find(key);
+  return found == config.places.end() ? "data" : fmt::format("{}: data.{}", found->second, key);
+}
+
+void require_setting(bool condition, const DataConfig& config, const std::string& key, std::string_view message) {
+  if (!condition) throw Error(ExitCode::usage, fmt::format("{}: {}", setting_place(config, key), message));
+}
+
+void rethrow_at(const DataConfig& config, const std::string& key, const Error& error) {
+  std::string_view message = error.what();
+  const bool placed = std::any_of(config.places.begin(), config.places.end(),
+                                  [&](const auto& place) { return message.starts_with(place.second + ": "); });
+  const bool users = error.code() == ExitCode::usage || error.code() == ExitCode::data;
+  if (placed || !users || !config.places.contains(key)) throw error;
+  if (constexpr std::string_view kSection = "data: "; message.starts_with(kSection))
+    message.remove_prefix(kSection.size());
+  throw Error(error.code(), fmt::format("{}: {}", setting_place(config, key), message));
+}
+
+const std::vector<std::string>& source_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = catalog_names();
+    for (const Generator& generator : kGenerators) all.emplace_back(generator.name);
+    return all;
+  }();
+  return names;
 }
 
 std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name) {
   const ElementType source_type = samples.features.type;
+  bool channel_axis = samples.features.rank() == 4;
   if (!config.shape.empty()) {
-    require_setting(config.shape.size() <= 3, "shape has more than three extents");
+    require_setting(config.shape.size() <= 3, config, "shape", "shape has more than three extents");
     for (const std::int64_t extent : config.shape)
-      require_setting(extent > 0, "shape has an extent that is not positive");
+      require_setting(extent > 0, config, "shape", "shape has an extent that is not positive");
     const Shape wanted{std::span<const std::int64_t>(config.shape)};
-    require_setting(wanted.elements() == samples.shape.elements(),
+    require_setting(wanted.elements() == samples.shape.elements(), config, "shape",
                     fmt::format("shape {} does not fit samples {} of {}", wanted.str(), samples.shape.str(), name));
     samples.shape = wanted;
+    channel_axis = wanted.rank() == 3;
   }
-  if (config.transpose) samples = transpose_images(samples);
+  if (is_channels_last(config)) at_setting(config, "layout", [&] { turn_channels(samples, channel_axis); });
+  if (config.transpose) samples = at_setting(config, "transpose", [&] { return transpose_images(samples); });
   if (config.resize.size != 0) {
-    samples = resize_images(samples, config.resize.size, parse_resize_method(config.resize.method));
+    samples = at_setting(config, "resize", [&] {
+      return resize_images(samples, config.resize.size, parse_resize_method(config.resize.method));
+    });
   }
-  check_finite(samples.features, name);
   return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name,
                                          source_type);
 }
 
-OpenedSource open_source(const DataConfig& config) {
+bool is_channels_last(const DataConfig& config) {
+  const bool last = config.layout == "nhwc";
+  require_setting(last || config.layout.empty() || config.layout == "nchw", config, "layout",
+                  fmt::format("layout \"{}\" is unknown, expected nchw or nhwc", config.layout));
+  return last;
+}
+
+bool is_named_source(std::string_view source) {
+  const std::vector<std::string>& names = source_names();
+  return std::find(names.begin(), names.end(), source) != names.end();
+}
+
+OpenedSource open_source(const DataConfig& config, DataUse use) {
   for (const Generator& generator : kGenerators) {
     if (config.source == generator.name) return open_generator(generator, config);
   }
@@ -88,13 +139,13 @@ OpenedSource open_source(const DataConfig& config) {
     from_files.test = files.test_images.string();
     from_files.test_labels = files.test_labels.string();
     if (from_files.classes == 0) from_files.classes = 10;
-    OpenedSource opened = open_path(from_files);
+    OpenedSource opened = open_path(from_files, use);
     opened.class_names = catalog_class_names(config.source);
     return opened;
   }
-  require_setting(!config.source.empty(),
+  require_setting(!config.source.empty(), config, "source",
                   "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs or a path");
-  return open_path(config);
+  return open_path(config, use);
 }
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lockstep/core/error.hpp"
 #include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/data/samples.hpp"
 #include "lockstep/data/source.hpp"
@@ -15,18 +16,40 @@ namespace lockstep {
 struct OpenedSource {
   std::shared_ptr<const StoredDataset> train, test /* may be null */;
   std::vector<std::string> class_names;  // empty: classes have numbers only
+  std::string label_column, label_rule;  // as in DataSplits
+  std::vector<std::string> notes;
 };
 
-/// A condition on the settings of [data]: where it does not hold the user is told `message`.
-void require_setting(bool condition, std::string_view message);
+/// What a message about a setting of [data] begins with: "run.toml:3: data.split", or "data" where the place is
+/// unknown.
+std::string setting_place(const DataConfig& config, const std::string& key);
 
-/// Reads, generates or (stream) opens what config.source names, shaped by config.shape, transpose and resize.
-OpenedSource open_source(const DataConfig& config);
+/// A condition on a setting of [data]: where it does not hold the user is told `message`.
+void require_setting(bool condition, const DataConfig& config, const std::string& key, std::string_view message);
 
-/// Applies config.shape, transpose and resize, checks the counts and makes the data set. `name` is the file.
+/// Throws the error with the place of the setting in front, unless it has one or is a fault of ours.
+[[noreturn]] void rethrow_at(const DataConfig& config, const std::string& key, const Error& error);
+
+/// Runs `action`; its errors about files and settings get the place of the setting in front, unless they have one.
+template <class Action>
+auto at_setting(const DataConfig& config, const std::string& key, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    rethrow_at(config, key, error);
+  }
+}
+
+/// Reads, generates or (stream) opens what config.source names, shaped by config.shape, layout, transpose and resize.
+OpenedSource open_source(const DataConfig& config, DataUse use);
+
+/// Applies config.shape, layout, transpose and resize, checks the counts and makes the data set. `name` is the file.
 std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name);
 
+/// Whether samples are stored with their channels last; Error(usage) for a layout that is unknown.
+bool is_channels_last(const DataConfig& config);
+
 /// Sources that are files or folders (path_source.cpp).
-OpenedSource open_path(const DataConfig& config);
+OpenedSource open_path(const DataConfig& config, DataUse use);
 
 }  // namespace lockstep

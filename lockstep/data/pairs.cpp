@@ -39,8 +39,12 @@ std::string choose_key(const Reader& reader, const std::string& given, std::init
 template <class Reader>
 ArrayPair read_archive(const Reader& reader, const PairRequest& request, const std::string& x_key,
                        const std::string& y_key) {
-  ArrayPair pair{reader.read(x_key), std::nullopt, fmt::format("{}({})", request.path, x_key),
-                 fmt::format("{}({})", request.path, y_key)};
+  ArrayPair pair{reader.read(x_key),
+                 std::nullopt,
+                 fmt::format("{}({})", request.path, x_key),
+                 fmt::format("{}({})", request.path, y_key),
+                 "y_key",
+                 std::nullopt};
   if (y_key != kNone) pair.y = reader.read(y_key);
   return pair;
 }
@@ -64,12 +68,15 @@ ArrayPair read_npz_pair(const PairRequest& request) {
 }
 
 ArrayPair read_csv_pair(const PairRequest& request) {
-  const CsvTable table = read_csv(request.path, {.header = request.header});
-  if (request.label_column == kNone) return {table.values, std::nullopt, request.path, request.path};
-  const std::string column = request.label_column.empty() ? "last" : request.label_column;
+  CsvTable table =
+      read_csv(request.path, {.header = request.header, .label = request.label_column, .classes = !request.regression});
+  const std::int64_t label = table.label.column;
+  TableColumns columns{std::move(table.columns), std::move(table.label)};
+  if (label < 0) return {std::move(table.values), std::nullopt, request.path, request.path, {}, std::move(columns)};
   if (table.values.dims[1] < 2) bad_pair(request.path, "a single column cannot hold features and a label");
-  CsvParts parts = take_column(table, find_column(table, column, request.path));
-  return {std::move(parts.features), std::move(parts.column), request.path, request.path};
+  const std::string y_name = fmt::format("{}: {}", request.path, column_name(columns.names, label));
+  CsvParts parts = take_column(table, label);
+  return {std::move(parts.features), std::move(parts.column), request.path, y_name, "label_column", std::move(columns)};
 }
 
 /// train-images-idx3-ubyte.gz -> train-labels-idx1-ubyte.gz, if that file exists.
@@ -141,9 +148,9 @@ ArrayPair read_pair(const PairRequest& request) {
     case FileFormat::csv:
       return read_csv_pair(request);
     case FileFormat::npy:
-      return {read_npy(request.path), read_labels(request), request.path, request.labels};
+      return {read_npy(request.path), read_labels(request), request.path, request.labels, "labels", std::nullopt};
     case FileFormat::idx:
-      return {read_idx(request.path), read_labels(request), request.path, labels_path(request)};
+      return {read_idx(request.path), read_labels(request), request.path, labels_path(request), "labels", std::nullopt};
     case FileFormat::folder:
       break;
   }

@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/csv_label.hpp"
 
 namespace lockstep {
 
@@ -19,13 +21,22 @@ struct PairRequest {
   std::string path, labels, x_key, y_key;
   std::string label_column;    // CSV
   std::optional<bool> header;  // CSV
+  bool regression = false;     // the targets are real numbers
   bool test = false;           // .npz: prefer x_test and y_test to x_train and y_train
+};
+
+/// The columns of a table: their names (empty without a header), and which of them is the label (-1: none).
+struct TableColumns {
+  std::vector<std::string> names;
+  CsvLabel label;
 };
 
 struct ArrayPair {
   Array x;
   std::optional<Array> y;  // nothing when the request says "none"
   std::string x_name, y_name;
+  std::string y_key;                    // the key of the configuration that says where y is: "y_key", "label_column"
+  std::optional<TableColumns> columns;  // CSV
 };
 
 /// Any format but folder.

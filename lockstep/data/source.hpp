@@ -2,6 +2,7 @@
 // From a description ("fashion-mnist", "moons", a file, a folder) to data sets ready to train on.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,10 +15,12 @@
 namespace lockstep {
 
 /// How one set is divided. Each number is a count of samples when it is 1 or more and a fraction of them when
-/// it is below 1; 0 means: none (validation, test) or all that are left (train).
-/// The parts are taken in the order train, validation, test, after shuffling where DataConfig::shuffle asks for it.
+/// it is below 1; 0 means: none (validation, test) or all that are left (train). Fractions that add up to 1 use every
+/// sample. split.hpp tells which samples the parts get.
 struct SplitConfig {
   double train = 0, validation = 0, test = 0;
+
+  bool any() const { return train != 0 || validation != 0 || test != 0; }
 };
 
 /// Images [channels,height,width] become [channels,size,size]. size 0: left alone.
@@ -42,12 +45,17 @@ struct DataConfig {
                                        // y_key "none": no targets
   std::string test_x_key, test_y_key;  // in the same .npz or .mat: a test set; .npz x_test and y_test when present
   std::optional<bool> header;          // CSV: the first line names the columns; default: it holds a non-number
-  std::string label_column;            // CSV: name, or index from 0, or "last"; default: "last", "none": no target
+  std::string label_column;            // CSV: name, or index from 0, or "last", or "none": no target; default: the
+                                       // column whose name means a label (csv_label.hpp), otherwise the last
+  std::string label_rule;              // how labels become classes: "as-stored", "digits", "from-one" (targets.hpp);
+                                       // default: mat_label_rule for .mat, as stored for others
   bool regression = false;             // targets are real numbers (vectors), not labels
   bool stream = false;                 // IDX (plain) and .npy: read by slices, never the whole file in memory
 
   // Shape and transforms, in this order
   std::vector<std::int64_t> shape;  // reshape every sample, for example [1,20,20]; default: as stored
+  std::string layout;               // of images: "nchw" (channels first, the default) or "nhwc": the samples stand in
+                                    // the file (or in `shape`) as [height,width,channels] and are turned
   bool transpose = false;           // swap height and width of every image (.mat stores columns first)
   ResizeConfig resize;
   double scale = 0;          // divide by it; default: 255 for uint8 images, else 1
@@ -55,7 +63,9 @@ struct DataConfig {
   bool one_hot = false;      // labels become real target vectors of 0 and 1
 
   // Division
-  bool shuffle = false;  // before the split, keyed by seed
+  std::optional<bool> shuffle;   // before the split, keyed by seed; default: where a file or folder is split
+  std::optional<bool> stratify;  // every part has its share of every class; default: where a labelled file or folder is
+                                 // split and shuffled
   SplitConfig split;
 
   // Generators
@@ -67,18 +77,37 @@ struct DataConfig {
                                            // label + 1
   std::int64_t features = 0;               // blobs: dimensions; default 2
   std::uint64_t seed = 1;                  // shuffles and generators
+
+  /// Where each key was written ("run.toml:3"), for messages; empty when the settings come from a program.
+  std::map<std::string, std::string> places;
+
+  /// Whether the split shuffles and stratifies, defaults resolved. A file without labels is not stratified.
+  bool shuffles() const;
+  bool stratifies() const;
 };
+
+/// The sources that have a name: "fashion-mnist", ..., "blobs". Any other source is a path.
+const std::vector<std::string>& source_names();
+bool is_named_source(std::string_view source);
 
 struct DataSplits {
   std::shared_ptr<const Dataset> train, validation /* may be null */, test /* may be null */;
   std::vector<std::string> class_names;  // of an image folder and of Fashion-MNIST; empty: classes have numbers only
   ElementType source_type = ElementType::float64;  // of the numbers in the source
   Scaling scaling;                                 // how they became inputs
+  std::string label_column;                        // CSV: the column that was taken, by name or index; empty: none
+  std::string label_rule;                          // how labels became classes; empty: there are none
+  std::vector<std::string> notes;                  // what was chosen without being told, and what looks wrong: one line
+                                                   // each
 };
+
+/// What the data are for. Training data must hold more than one class, and every class in the training part.
+enum class DataUse { training, evaluation };
 
 /// Reads or generates the data and applies the transforms. Error(usage) for a description that makes no sense,
 /// Error(data) for files that are missing or wrong. `scaling`: use this one (of the data a model was trained on) in
 /// place of what config.scale and config.standardise give; Error(usage) when it does not fit the samples.
-DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& scaling = std::nullopt);
+DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& scaling = std::nullopt,
+                     DataUse use = DataUse::training);
 
 }  // namespace lockstep

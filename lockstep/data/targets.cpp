@@ -15,7 +15,33 @@ namespace {
 // More classes than this are a label column chosen wrongly, and would size the network's last layer.
 constexpr double kMaxClasses = 1 << 20;
 
-double apply_rule(double label, LabelRule rule) {
+void check_values(const Array& values, std::string_view name) {
+  for (std::int64_t i = 0; i < values.elements(); ++i) {
+    if (!std::isfinite(values.value(i))) {
+      throw Error(ExitCode::data, fmt::format("{}: sample {}: target {} is not finite", name,
+                                              i / std::max<std::int64_t>(values.row_elements(), 1), values.value(i)));
+    }
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& label_rule_names() {
+  static const std::vector<std::string> names = {"as-stored", "digits", "from-one"};
+  return names;
+}
+
+LabelRule parse_label_rule(std::string_view name) {
+  const std::vector<std::string>& names = label_rule_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<LabelRule>(found - names.begin());
+  throw Error(ExitCode::usage,
+              fmt::format("label_rule: unknown rule \"{}\", expected as-stored, digits or from-one", name));
+}
+
+LabelRule one_based_rule(std::int64_t count) { return count == 10 ? LabelRule::digits : LabelRule::from_one; }
+
+double class_of_label(double label, LabelRule rule) {
   switch (rule) {
     case LabelRule::digits:
       return label == 10 ? 0 : label;
@@ -26,8 +52,6 @@ double apply_rule(double label, LabelRule rule) {
   }
   return label;
 }
-
-}  // namespace
 
 std::int64_t Targets::size() const {
   return classes > 0 ? static_cast<std::int64_t>(labels.size()) : values.dims.front();
@@ -62,14 +86,14 @@ std::string Targets::describe() const {
   return target_size() > 0 ? fmt::format("targets [{}]", target_size()) : "no targets";
 }
 
-LabelRule mat_label_rule(const Array& labels) {
+LabelRule mat_label_rule(const Array& labels, std::int64_t classes) {
   double largest = 0;
   for (std::int64_t i = 0; i < labels.elements(); ++i) {
     const double label = labels.value(i);
     if (!(label >= 1)) return LabelRule::as_stored;
     largest = std::max(largest, label);
   }
-  return largest == 10 ? LabelRule::digits : LabelRule::from_one;
+  return one_based_rule(classes > 0 ? classes : static_cast<std::int64_t>(std::min(largest, kMaxClasses)));
 }
 
 Targets make_labels(const Array& labels, std::int64_t classes, LabelRule rule, std::string_view name) {
@@ -79,7 +103,7 @@ Targets make_labels(const Array& labels, std::int64_t classes, LabelRule rule, s
   std::int32_t largest = 0;
   for (std::int64_t i = 0; i < labels.elements(); ++i) {
     const double stored = labels.value(i);
-    const double label = apply_rule(stored, rule);
+    const double label = class_of_label(stored, rule);
     if (!(std::floor(label) == label)) {
       throw Error(
           ExitCode::data,
@@ -101,24 +125,30 @@ Targets make_labels(const Array& labels, std::int64_t classes, LabelRule rule, s
 }
 
 Targets make_values(Array values, std::string_view name) {
-  for (std::int64_t i = 0; i < values.elements(); ++i) {
-    if (!std::isfinite(values.value(i))) {
-      throw Error(ExitCode::data, fmt::format("{}: sample {}: target {} is not finite", name,
-                                              i / std::max<std::int64_t>(values.row_elements(), 1), values.value(i)));
-    }
-  }
+  check_values(values, name);
   if (values.rank() == 1) values.dims.push_back(1);
   Targets targets;
   targets.values = std::move(values);
   return targets;
 }
 
-void check_target_count(const Targets& targets, std::int64_t samples, std::string_view name) {
+void check_targets(const Targets& targets, std::int64_t samples, std::string_view name) {
+  if (targets.classes <= 0 && !targets.labels.empty()) {
+    throw Error(ExitCode::data, fmt::format("{}: {} labels but {} classes; say how many there are", name,
+                                            targets.labels.size(), targets.classes));
+  }
   const bool present = targets.classes > 0 || targets.target_size() > 0;
   if (present && targets.size() != samples) {
     throw Error(ExitCode::data, fmt::format("{}: {} samples but {} targets, one target per sample was expected", name,
                                             samples, targets.size()));
   }
+  for (std::size_t i = 0; i < targets.labels.size(); ++i) {
+    if (targets.labels[i] < 0 || targets.labels[i] >= targets.classes) {
+      throw Error(ExitCode::data, fmt::format("{}: sample {}: label {} is outside the {} classes 0..{}", name, i,
+                                              targets.labels[i], targets.classes, targets.classes - 1));
+    }
+  }
+  if (targets.classes == 0) check_values(targets.values, name);
 }
 
 void check_ids(std::span<const std::int64_t> ids, std::int64_t size) {

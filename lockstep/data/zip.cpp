@@ -75,6 +75,32 @@ ZipEntry read_entry(ByteReader& reader, const Directory& directory) {
   return entry;
 }
 
+/// The local header repeats the entry, with a length of extra fields of its own; its sizes may be placeholders.
+std::int64_t find_data(std::span<const std::byte> bytes, const ZipEntry& entry, std::string_view name) {
+  ByteReader header(bytes.subspan(static_cast<std::size_t>(entry.header_offset)), name);
+  if (header.u32("a member's header") != kLocalHeader) {
+    fail_data(name, entry.header_offset, "no member's header stands where the central directory says");
+  }
+  header.take(22, "a member's header");
+  const std::uint16_t name_length = header.u16("a member's header"), extra = header.u16("a member's header");
+  return entry.header_offset + kLocalHeaderSize + name_length + extra;
+}
+
+/// Every byte of the archive belongs to one member at most: else a small file could hold any number of large ones.
+void check_overlaps(const std::vector<ZipEntry>& entries, std::int64_t end, std::string_view name) {
+  std::vector<const ZipEntry*> by_place;
+  for (const ZipEntry& entry : entries) by_place.push_back(&entry);
+  std::sort(by_place.begin(), by_place.end(),
+            [](const ZipEntry* a, const ZipEntry* b) { return a->header_offset < b->header_offset; });
+  for (std::size_t i = 0; i < by_place.size(); ++i) {
+    const std::int64_t limit = i + 1 < by_place.size() ? by_place[i + 1]->header_offset : end;
+    if (by_place[i]->data_offset + by_place[i]->compressed <= limit) continue;
+    fail_data(name, by_place[i]->header_offset,
+              fmt::format("the member \"{}\" overlaps what follows it, the file is damaged or made to do harm",
+                          printable(by_place[i]->name)));
+  }
+}
+
 }  // namespace
 
 std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_view name) {
@@ -87,21 +113,15 @@ std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_vi
     const std::int64_t start = directory.offset + reader.offset();
     entries.push_back(read_entry(reader, directory));
     if (!names.insert(entries.back().name).second) fail_data(name, start, "two members have the same name");
+    entries.back().data_offset = find_data(bytes, entries.back(), name);
   }
+  check_overlaps(entries, directory.offset, name);
   return entries;
 }
 
 std::vector<std::byte> extract_zip(std::span<const std::byte> bytes, const ZipEntry& entry, std::string_view name) {
-  // The local header repeats the entry, with a length of extra fields of its own; its sizes may be placeholders.
-  ByteReader header(bytes.subspan(static_cast<std::size_t>(entry.header_offset)), name);
-  if (header.u32("a member's header") != kLocalHeader) {
-    fail_data(name, entry.header_offset, "no member's header stands where the central directory says");
-  }
-  header.take(22, "a member's header");
-  const std::uint16_t name_length = header.u16("a member's header"), extra = header.u16("a member's header");
-  header.take(std::int64_t{name_length} + extra, "a member's header");
-  const std::int64_t start = entry.header_offset + header.offset();
-  const auto data = header.take(entry.compressed, "a member");
+  const std::int64_t start = entry.data_offset;
+  const auto data = bytes.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(entry.compressed));
   std::vector<std::byte> content;
   if (entry.deflated) {
     Inflater stream(data, Deflate::raw, name, start);

@@ -14,13 +14,15 @@ namespace lockstep {
 struct ZipEntry {
   std::string name;
   std::int64_t header_offset = 0;  // of the local header
+  std::int64_t data_offset = 0;    // of the member's bytes, behind it
   std::int64_t compressed = 0, size = 0;
   std::uint32_t crc = 0;
   bool deflated = false;
 };
 
-/// The members in the order of the central directory. `name` is the archive, for messages. Two members of one name
-/// are Error(data).
+/// The members in the order of the central directory. `name` is the archive, for messages. Error(data) for two members
+/// of one name, and for members that share bytes: all of them together then hold at most 1032 times the archive's size,
+/// which is the most that deflate can do.
 std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_view name);
 
 /// The content of a member: size and CRC-32 checked.

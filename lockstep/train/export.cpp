@@ -17,12 +17,13 @@
 namespace lockstep {
 namespace {
 
-std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::path& path) {
+std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::path& path,
+                                 std::optional<LabelRule> rule) {
   const std::string extension = path.extension().string();
   // Some readers ask which program's conventions the names and shapes follow: "pt" is PyTorch.
   if (extension == ".safetensors") return write_safetensors({{{"format", "pt"}}, named_weights(network)});
   if (extension == ".npz") return write_npz(named_weights(network));
-  if (extension == ".mat") return write_mat5(thetas(network));
+  if (extension == ".mat") return write_mat5(thetas(network, rule));
   if (extension == ".onnx") return write_onnx(network);
   throw Error(ExitCode::usage,
               fmt::format("{}: models are exported to .safetensors, .npz, .mat or .onnx files", path.string()));
@@ -30,8 +31,8 @@ std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::
 
 }  // namespace
 
-void export_model(const Network& network, const std::filesystem::path& path) {
-  write_file_atomically(path, bytes_for(network, path));
+void export_model(const Network& network, const std::filesystem::path& path, std::optional<LabelRule> rule) {
+  write_file_atomically(path, bytes_for(network, path, rule));
 }
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/samples.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 
 namespace lockstep {
@@ -220,9 +221,7 @@ void Inference<T>::run(std::span<const double> x, std::span<double> y) {
 
 template <class T>
 std::vector<double> Inference<T>::run(const Dataset& data, std::span<const std::int64_t> ids) {
-  if (data.features() != network_.input().elements())
-    throw Error(ExitCode::usage, fmt::format("the data has samples {} but the model input is {}",
-                                             data.sample_shape().str(), network_.input().str()));
+  check_input(network_.input(), data);
   const std::int64_t outputs = network_.output().elements();
   std::vector<double> y(ids.size() * static_cast<std::size_t>(outputs));
   run(DataFeed<T>(data, ids, y, outputs), static_cast<std::int64_t>(ids.size()));

@@ -17,6 +17,13 @@ struct Place {
   std::int64_t out = 0, in = 0;
   std::int64_t weight = 0;
   std::int64_t bias = -1;  // -1: none
+  LabelRule rule = LabelRule::as_stored;
+
+  /// The output that row `row` (from 0) of the matrix belongs to.
+  std::int64_t output_of(std::int64_t row) const {
+    if (rule == LabelRule::as_stored) return row;
+    return static_cast<std::int64_t>(class_of_label(static_cast<double>(row + 1), rule));
+  }
 };
 
 bool is_allowed(const LayerSpec& spec) {
@@ -26,7 +33,16 @@ bool is_allowed(const LayerSpec& spec) {
            std::holds_alternative<Residual>(kind));
 }
 
-std::vector<Place> places(const Network& network) {
+/// Only the rows of the last layer stand for labels.
+void apply_rule(Place& last, std::optional<LabelRule> rule) {
+  last.rule = rule.value_or(one_based_rule(last.out));
+  if (last.rule == LabelRule::digits && last.out != 10)
+    throw Error(ExitCode::usage,
+                fmt::format("label_rule = \"digits\" is for 10 classes, but {} of the network has {} rows", last.name,
+                            last.out));
+}
+
+std::vector<Place> places(const Network& network, std::optional<LabelRule> rule) {
   std::vector<Place> found;
   for (const LayerPlan& plan : network.plans()) {
     if (!is_allowed(plan.spec))
@@ -47,6 +63,7 @@ std::vector<Place> places(const Network& network) {
   }
   if (found.empty())
     throw Error(ExitCode::usage, "a .mat file holds the weights of linear layers; the network has none");
+  apply_rule(found.back(), rule);
   return found;
 }
 
@@ -56,8 +73,9 @@ Array theta_of(const Place& place, const T* values) {
   const auto theta = array.as<double>();
   auto next = theta.begin();
   for (std::int64_t row = 0; row < place.out; ++row) {
-    *next++ = place.bias < 0 ? 0.0 : static_cast<double>(values[place.bias + row]);
-    const T* weights = values + place.weight + row * place.in;
+    const std::int64_t output = place.output_of(row);
+    *next++ = place.bias < 0 ? 0.0 : static_cast<double>(values[place.bias + output]);
+    const T* weights = values + place.weight + output * place.in;
     next = std::copy(weights, weights + place.in, next);
   }
   return array;
@@ -67,9 +85,10 @@ template <class T>
 void set_theta(const Place& place, const Array& array, T* values) {
   std::int64_t i = 0;
   for (std::int64_t row = 0; row < place.out; ++row) {
+    const std::int64_t output = place.output_of(row);
     const double bias = array.value(i++);
-    if (place.bias >= 0) values[place.bias + row] = static_cast<T>(bias);
-    T* weights = values + place.weight + row * place.in;
+    if (place.bias >= 0) values[place.bias + output] = static_cast<T>(bias);
+    T* weights = values + place.weight + output * place.in;
     for (std::int64_t col = 0; col < place.in; ++col) weights[col] = static_cast<T>(array.value(i++));
   }
 }
@@ -93,9 +112,9 @@ void check_theta(const Place& place, const Array* array, std::string_view file) 
 
 }  // namespace
 
-std::vector<NamedArray> thetas(const Network& network) {
+std::vector<NamedArray> thetas(const Network& network, std::optional<LabelRule> rule) {
   std::vector<NamedArray> arrays;
-  for (const Place& place : places(network)) {
+  for (const Place& place : places(network, rule)) {
     std::visit(
         [&](const auto& values) {
           arrays.push_back({place.name, theta_of(place, values.data())});
@@ -105,8 +124,9 @@ std::vector<NamedArray> thetas(const Network& network) {
   return arrays;
 }
 
-void set_thetas(Network& network, std::span<const NamedArray> arrays, std::string_view name) {
-  const std::vector<Place> layers = places(network);
+void set_thetas(Network& network, std::span<const NamedArray> arrays, std::string_view name,
+                std::optional<LabelRule> rule) {
+  const std::vector<Place> layers = places(network, rule);
   for (const Place& place : layers) check_theta(place, find(arrays, place.name), name);
   const std::string surplus = fmt::format("Theta{}", layers.size() + 1);
   if (find(arrays, surplus) != nullptr)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/samples.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/train/device_engine.hpp"
 #include "lockstep/train/engine.hpp"
@@ -31,9 +32,7 @@ std::vector<LayerPlan> body_of(const Network& network, Loss loss) {
 }
 
 void check_data(const Network& network, Loss loss, const Dataset& data) {
-  if (data.features() != network.input().elements())
-    throw Error(ExitCode::usage, fmt::format("the data has samples {} but the model input is {}",
-                                             data.sample_shape().str(), network.input().str()));
+  check_input(network.input(), data);
   const std::int64_t outputs = network.output().elements();
   if (data.classes() == 0) {
     if (loss == Loss::cross_entropy)

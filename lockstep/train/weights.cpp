@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -57,10 +58,10 @@ void check_match(const Network& network, std::span<const NamedArray> arrays,
     if (array.type != ElementType::float32 && array.type != ElementType::float64)
       refuse(file, fmt::format("{} is {}; weights are float32 or float64", info.name, array.describe()));
   }
+  std::set<std::string_view> known;
+  for (const ParameterInfo& info : network.parameters()) known.insert(info.name);
   for (const NamedArray& entry : arrays) {
-    const bool known =
-        std::ranges::any_of(network.parameters(), [&](const auto& info) { return info.name == entry.name; });
-    if (!known && !is_bookkeeping(entry.name))
+    if (!known.contains(entry.name) && !is_bookkeeping(entry.name))
       refuse(file, fmt::format("{} {} has no place in the network", printable(entry.name), shape_of(entry.array)));
   }
 }
@@ -108,14 +109,14 @@ void set_weights(Network& network, std::span<const NamedArray> arrays, std::stri
       network.values());
 }
 
-void load_weights(const std::filesystem::path& path, Network& network) {
+void load_weights(const std::filesystem::path& path, Network& network, std::optional<LabelRule> rule) {
   const std::string extension = path.extension().string();
   if (extension == ".safetensors")
     set_weights(network, read_safetensors(path).tensors, path.string());
   else if (extension == ".npz")
     set_weights(network, read_npz(path), path.string());
   else if (extension == ".mat")
-    set_thetas(network, read_mat5(path), path.string());
+    set_thetas(network, read_mat5(path), path.string(), rule);
   else
     throw Error(ExitCode::usage,
                 fmt::format("{}: weights are read from .safetensors, .npz or .mat files", path.string()));

@@ -2,11 +2,13 @@
 // The parameters of a network as named arrays, and back: what every file of weights goes through.
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/targets.hpp"
 #include "lockstep/nn/network.hpp"
 
 namespace lockstep {
@@ -25,8 +27,8 @@ std::vector<NamedArray> named_weights(std::span<const ParameterInfo> parameters,
 /// network is then unchanged.
 void set_weights(Network& network, std::span<const NamedArray> arrays, std::string_view name);
 
-/// set_weights from a file: .safetensors, .npz, or .mat (Theta1, Theta2, ...; see theta.hpp).
+/// set_weights from a file: .safetensors, .npz, or .mat (Theta1, Theta2, ...; theta.hpp tells what `rule` is for).
 /// Error(usage) for another extension.
-void load_weights(const std::filesystem::path& path, Network& network);
+void load_weights(const std::filesystem::path& path, Network& network, std::optional<LabelRule> rule = std::nullopt);
 
 }  // namespace lockstep

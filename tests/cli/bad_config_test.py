@@ -44,8 +44,8 @@ SETS = [
     ("data.resize=20", "samples [2] are no images"),
     # What is right by itself but does not fit together.
     ("model.output=none", "a.toml: binary-cross-entropy needs a network that ends in sigmoid"),
-    ("model.sizes=3-1", "a.toml: the data has samples [2] but the model input is [3]"),
-    ("train.loss=cross-entropy", "a.toml: the data has 2 classes but the model has 1 outputs"),
+    ("model.sizes=3-1", "a.toml:2: data.source: the data has samples [2] but the model input is [3]"),
+    ("train.loss=cross-entropy", "a.toml:2: data.source: the data has 2 classes but the model has 1 outputs"),
 ]
 
 LAYERS = """\

@@ -53,6 +53,15 @@ TEST(ConfigDifference, NamesTheKeyAndBothValues) {
   expect_difference("model.precision=float64", "model.precision", "\"float32\"", "\"float64\"");
 }
 
+/// Before the two keys were written down, a split took the samples as they came.
+TEST(ConfigDifference, AnOlderSplitWasNotShuffled) {
+  const std::string old = "[data]\nsource = \"a.csv\"\nsplit = {test = 5}\n";
+  EXPECT_FALSE(find_difference(old, old + "shuffle = false\nstratify = false\n"));
+  const auto found = find_difference(old, old + "shuffle = true\nstratify = true\n");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->key + " " + found->first + " " + found->second, "data.shuffle false true");
+}
+
 TEST(ConfigDifference, HowOftenARunIsSavedIsNone) {
   EXPECT_FALSE(difference({}, {"checkpoint.every_steps=3", "checkpoint.every_minutes=7"}));
 }

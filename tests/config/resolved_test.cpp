@@ -74,11 +74,12 @@ INSTANTIATE_TEST_SUITE_P(
         "data.source=\"odd \\\" name\\n\"", "data.limit=5", "data.test_limit=5", "data.test=x", "data.labels=x",
         "data.test_labels=x", "data.x_key=x", "data.y_key=x", "data.test_x_key=x", "data.test_y_key=x",
         "data.header=false", "data.header=true", "data.label_column=4", "data.label_column=name",
-        "data.regression=true", "data.stream=true", "data.shape=[1, 4]", "data.transpose=true", "data.resize=20",
-        "data.resize={size = 20, method = \"bicubic\"}", "data.scale=256", "data.standardise=true", "data.one_hot=true",
-        "data.shuffle=true", "data.split=[0.7, 0.2, 0.1]", "data.split={test = 100}", "data.count=10",
-        "data.test_count=10", "data.noise=0", "data.noise=0.3", "data.factor=0.25", "data.classes=4", "data.features=4",
-        "data.seed=9223372036854775807", "model.input=[128]", "model.precision=float64", "model.init=zeros",
+        "data.label_rule=digits", "data.layout=nhwc", "data.stratify=true", "data.regression=true", "data.stream=true",
+        "data.shape=[1, 4]", "data.transpose=true", "data.resize=20", "data.resize={size = 20, method = \"bicubic\"}",
+        "data.scale=256", "data.standardise=true", "data.one_hot=true", "data.shuffle=true",
+        "data.split=[0.7, 0.2, 0.1]", "data.split={test = 100}", "data.count=10", "data.test_count=10", "data.noise=0",
+        "data.noise=0.3", "data.factor=0.25", "data.classes=4", "data.features=4", "data.seed=9223372036854775807",
+        "model.input=[128]", "model.precision=float64", "model.init=zeros",
         "model.init={name = \"uniform\", scale = 0.12}", "model.init={name = \"he-normal\", biases = true}",
         "model.init={name = \"constant\", scale = -1, biases = true}", "model.init=w.safetensors",
         "model.layers=[{linear = {out = 1, bias = false}}]", "model.layers=[{linear = {out = 1, init = \"zeros\"}}]",
@@ -100,6 +101,20 @@ INSTANTIATE_TEST_SUITE_P(
         "train.reduction=sum", "train.l2=0.1", "train.clip_norm=0.1", "train.shuffle=false", "train.epochs=7",
         "train.seed=3", "checkpoint.every_steps=100", "checkpoint.every_minutes=0",
         "checkpoint.every_minutes=0.123456789012345678"));
+
+/// Whoever reads the file later must not guess what the defaults were.
+TEST(ResolvedConfig, SaysHowAFileIsSplit) {
+  const auto resolved = [](const std::string& data) {
+    return resolved_toml(parse_config("[data]\n" + data + "[model]\nsizes = \"2-3-1\"\n", "a.toml"));
+  };
+  const std::string file = "source = \"a.csv\"\nsplit = [0.7, 0.15, 0.15]\n";
+  EXPECT_NE(resolved(file).find("\nshuffle = true\nstratify = true\nsplit = "), std::string::npos) << resolved(file);
+  EXPECT_NE(resolved(file + "shuffle = false\n").find("\nshuffle = false\nstratify = false\n"), std::string::npos);
+  EXPECT_NE(resolved(file + "stratify = false\n").find("\nshuffle = true\nstratify = false\n"), std::string::npos);
+  EXPECT_NE(resolved(file + "regression = true\n").find("\nshuffle = true\nstratify = false\n"), std::string::npos);
+  for (const char* plain : {"source = \"a.csv\"\n", "source = \"moons\"\nsplit = [0.5, 0.25, 0.25]\n"})
+    EXPECT_EQ(resolved(plain).find("stratify"), std::string::npos) << resolved(plain);
+}
 
 TEST(ResolvedConfig, EveryExampleIsAFixedPoint) {
   for (const auto& entry : std::filesystem::directory_iterator(LOCKSTEP_EXAMPLES)) {

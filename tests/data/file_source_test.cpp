@@ -167,12 +167,113 @@ TEST_F(FileSource, Csv) {
   config = {.source = put_text("r.tsv", "1\t2.5\n3\t4.5\n"), .regression = true};
   EXPECT_EQ(load_data(config).train->describe(), "2 samples [1] float64, targets [1]");
   config.regression = false;
-  refuse(ExitCode::data, config.source + ": sample 0: label 2.5 is not an integer; for real targets set regression",
-         config);
+  refuse(ExitCode::data,
+         config.source + ": column 1: sample 0: label 2.5 is not an integer; for real targets set regression", config);
   config.source = put_text("one.csv", "1\n2\n");
   refuse(ExitCode::data, config.source + ": a single column cannot hold features and a label", config);
   config = {.source = put_text("a.csv", "1,2,0\n3,4,1\n"), .header = true};
   EXPECT_EQ(load_data(config).train->size(), 1);
+}
+
+/// The layout of Kaggle's digits: the label comes first.
+TEST_F(FileSource, CsvWithItsLabelFirst) {
+  const std::string text = "label,pixel1,pixel2\n3,0,255\n1,7,0\n0,9,0\n";
+  DataConfig config{.source = put_text("train.csv", text), .test = put_text("test.csv", text)};
+  const DataSplits splits = load_data(config);
+  EXPECT_EQ(all_labels(*splits.train), (std::vector<std::int32_t>{3, 1, 0}));
+  EXPECT_EQ(all_labels(*splits.test), (std::vector<std::int32_t>{3, 1, 0}));
+  EXPECT_EQ(splits.label_column, "label");
+  ASSERT_EQ(splits.notes.size(), 2u);
+  EXPECT_EQ(splits.notes[0],
+            config.source + ": column 0 (label) is taken as the label; data.label_column names another");
+  EXPECT_NE(splits.notes[1].find("integers from 0 to 255; data.scale = 255"), std::string::npos) << splits.notes[1];
+  config.scale = 255;
+  EXPECT_EQ(load_data(config).notes.size(), 1u);
+  config.test = put_text("test.csv", "label,pixel2,pixel1\n3,0,255\n");
+  refuse(ExitCode::data, config.test + ": column 1 is \"pixel2\", but \"pixel1\" in the training table", config);
+}
+
+TEST_F(FileSource, RefusesASingleClass) {
+  DataConfig config{.source = put_text("a.csv", "label,a\n0,0\n1,0\n0,0\n"), .label_column = "a"};
+  refuse(ExitCode::data,
+         config.source +
+             ": column 1 (a): every label is 0, and from one class nothing can be learnt; "
+             "data.label_column says where the labels are",
+         config);
+  EXPECT_EQ(load_data(config, std::nullopt, DataUse::evaluation).train->size(), 3) << "a test of one class is one";
+  config = {.source = put("x.npy", write_npy(counting<float>({2, 3}))),
+            .labels = put("y.npy", write_npy(labels({5, 5})))};
+  refuse(ExitCode::data, config.labels + ": every label is 5", config);
+}
+
+TEST_F(FileSource, RowVectorsAreVectors) {
+  const auto file = [&](std::vector<std::int64_t> x, std::vector<std::int64_t> y) {
+    return put("r.npz", write_npz(std::vector<NamedArray>{{"x", counting<double>(std::move(x))},
+                                                          {"y", counting<double>(std::move(y))}}));
+  };
+  DataConfig config{.source = file({40, 2}, {1, 40}), .regression = true};
+  EXPECT_EQ(load_data(config).train->describe(), "40 samples [2] float64, targets [1]");
+  config.source = file({1, 40}, {1, 40});
+  EXPECT_EQ(load_data(config).train->describe(), "40 samples [1] float64, targets [1]");
+  EXPECT_EQ(load_data(config).notes.size(), 1u) << "said aloud";
+  config.shape = {40};
+  EXPECT_EQ(load_data(config).train->describe(), "1 samples [40] float64, targets [40]") << "unless told otherwise";
+  config = {.source = file({1, 5}, {1, 3}), .regression = true};
+  EXPECT_EQ(load_data(config).train->describe(), "1 samples [5] float64, targets [3]");
+  config = {.source = file({1, 40}, {40, 1})};
+  EXPECT_EQ(load_data(config).train->describe(), "40 samples [1] float64, 40 classes");
+}
+
+TEST_F(FileSource, ChannelsLast) {
+  const Array x = counting<std::uint8_t>({2, 2, 3, 2});  // height 2, width 3, channels 2
+  DataConfig config{.source = put("x.npy", write_npy(x)), .labels = put("y.npy", write_npy(labels({0, 1})))};
+  EXPECT_EQ(load_data(config).train->sample_shape(), (Shape{2, 3, 2})) << "as it stands";
+  config.scale = 1;
+  config.layout = "nhwc";
+  const std::vector<double> second{12, 14, 16, 18, 20, 22, 13, 15, 17, 19, 21, 23};
+  for (const bool stream : {false, true}) {
+    config.stream = stream;
+    const DataSplits splits = load_data(config);
+    EXPECT_EQ(splits.train->sample_shape(), (Shape{2, 2, 3}));
+    EXPECT_EQ(gathered<double>(*splits.train, ids_from(1, 1)), second) << (stream ? "by slices" : "in memory");
+  }
+  config.layout = "nchw";
+  EXPECT_EQ(load_data(config).train->sample_shape(), (Shape{2, 3, 2}));
+  config = {.source = put("flat.npy", write_npy(counting<std::uint8_t>({2, 12}))), .labels = config.labels, .scale = 1};
+  config.layout = "nhwc";
+  refuse(ExitCode::usage, "data: layout = \"nhwc\", but samples [12] are plain lists", config);
+  config.shape = {2, 3, 2};
+  EXPECT_EQ(gathered<double>(*load_data(config).train, ids_from(1, 1)), second);
+  config = {.source = put("grey.npy", write_npy(counting<std::uint8_t>({2, 3, 4}))), .labels = config.labels};
+  config.layout = "nhwc";
+  EXPECT_EQ(load_data(config).train->sample_shape(), (Shape{1, 3, 4})) << "no axis of channels";
+  config.layout = "hwc";
+  refuse(ExitCode::usage, "data: layout \"hwc\" is unknown, expected nchw or nhwc", config);
+}
+
+TEST_F(FileSource, LabelRuleDecides) {
+  DataConfig config{.source = put_text("a.csv", "a,label\n5,1\n6,3\n7,2\n"), .label_rule = "from-one"};
+  EXPECT_EQ(all_labels(*load_data(config).train), (std::vector<std::int32_t>{0, 2, 1}));
+  config.source =
+      put("ten.mat", write_mat5(std::vector<NamedArray>{{"X", counting<double>({3, 2})}, {"y", column({10, 1, 2})}}));
+  EXPECT_EQ(all_labels(*load_data(config).train), (std::vector<std::int32_t>{9, 0, 1}));
+  EXPECT_EQ(load_data(config).label_rule, "from-one");
+  config.label_rule.clear();
+  EXPECT_EQ(load_data(config).label_rule, "digits");
+  EXPECT_EQ(load_data(config).notes.size(), 1u);
+}
+
+TEST_F(FileSource, MessagesNameThePlaceOfTheSetting) {
+  DataConfig config{.source = "no.csv"};
+  config.places = {{"source", "a.toml:2"}, {"split", "a.toml:3"}};
+  refuse(ExitCode::data, "a.toml:2: data.source: no.csv: cannot open", config);
+  config.source = put_text("a.csv", "1,0\n2,1\n");
+  config.split = {.test = 5};
+  refuse(ExitCode::usage, "a.toml:3: data.split: split.test = 5, but there are 2 samples", config);
+  config.split = {};
+  config.test = "no.csv";
+  config.places["test"] = "--set data.test=no.csv";
+  refuse(ExitCode::data, "--set data.test=no.csv: data.test: no.csv: cannot open", config);
 }
 
 TEST_F(FileSource, RefusesUnknownFiles) {

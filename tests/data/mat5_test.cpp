@@ -1,5 +1,6 @@
 #include "lockstep/data/mat5.hpp"
 
+#include <ctime>
 #include <functional>
 
 #include "lockstep/data/bytes.hpp"
@@ -234,6 +235,28 @@ TEST(Mat5, RefusesToWriteOtherNames) {
     expect_error(ExitCode::usage, "write_mat5: \"" + std::string(name) + "\" is no MATLAB name",
                  [&] { write_mat5(arrays); });
   }
+}
+
+/// 14 MB of small variables: the time to open the file and to read every one is a matter of seconds, not of minutes.
+TEST(Mat5, FindsOneOfManyVariables) {
+  constexpr int kVariables = 200'000;
+  const Builder build;
+  Bytes elements;
+  for (int i = 0; i < kVariables; ++i) {
+    const Bytes matrix = build.matrix(kDouble, {1, 1}, "v" + std::to_string(i),
+                                      build.small(2, {std::byte{static_cast<unsigned char>(i)}}));
+    elements.insert(elements.end(), matrix.begin(), matrix.end());
+  }
+  const Bytes bytes = build.file(elements);
+  EXPECT_GT(bytes.size(), 12u << 20);
+  const std::clock_t start = std::clock();
+  const Mat5Reader reader(bytes, "m.mat");
+  double sum = 0;
+  for (const Mat5Entry& entry : reader.entries()) sum += reader.read(entry.name).value(0);
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC) << "processor time: work that grows with the square";
+  EXPECT_EQ(sum, 781 * 32640.0 + 64 * 63 / 2);
+  EXPECT_TRUE(reader.contains("v199999"));
+  expect_data_error("m.mat: no variable \"w\", there are: v0, v1, v2, v3", [&] { reader.read("w"); });
 }
 
 }  // namespace

@@ -152,6 +152,36 @@ TEST(MemoryDataset, RefusesMisuse) {
   });
 }
 
+TEST(MemoryDataset, RefusesNumbersThatAreNotFinite) {
+  std::vector<float> values(12, 1.0f);
+  values[7] = std::numeric_limits<float>::quiet_NaN();
+  expect_data_error("x.npy: sample 3: feature 1 is nan, a finite number was expected", [&] {
+    MemoryDataset(array_from<float>({6, 2}, values), {2}, {}, "x.npy");
+  });
+  std::vector<double> wide(12, 1.0);
+  wide[10] = -std::numeric_limits<double>::infinity();
+  expect_data_error("data set: sample 5: feature 0 is -inf", [&] {
+    MemoryDataset(array_from<double>({6, 2}, wide), {2}, {});
+  });
+  Targets real;
+  real.values = array_from<double>({6, 2}, wide);
+  expect_data_error("data set: sample 5: target -inf is not finite", [&] {
+    MemoryDataset(random_array<float>({6, 2}, 1), {2}, real);
+  });
+}
+
+TEST(MemoryDataset, RefusesLabelsOutsideTheClasses) {
+  const auto refuse = [](std::string_view begin, std::vector<std::int32_t> labels, std::int64_t classes) {
+    Targets targets;
+    targets.labels = std::move(labels);
+    targets.classes = classes;
+    expect_data_error(begin, [&] { MemoryDataset(random_array<float>({3, 2}, 1), {2}, targets); });
+  };
+  refuse("data set: sample 1: label 3 is outside the 3 classes 0..2", {0, 3, 1}, 3);
+  refuse("data set: sample 2: label -1 is outside the 3 classes 0..2", {0, 2, -1}, 3);
+  refuse("data set: 3 labels but 0 classes", {0, 1, 2}, 0);
+}
+
 TEST(MemoryDataset, IsReadByManyThreads) {
   const MemoryDataset data(random_array<std::uint8_t>({100, 50}, 3), {50}, {});
   const std::vector<float> expected = gathered<float>(data, ids_from(0, 100));

@@ -1,5 +1,8 @@
 #include "lockstep/data/npz.hpp"
 
+#include <cstring>
+#include <ctime>
+
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/inflate.hpp"
 #include "lockstep/data/npy.hpp"
@@ -136,6 +139,42 @@ TEST(Npz, RefusesBadArchives) {
   refuse("a.npz: byte 199: a stored member with two different sizes", changed(false, [](Raw& raw) { raw.size -= 1; }));
   refuse("a.npz: byte 55: the checksum of the member is wrong", changed(true, [](Raw& raw) { raw.crc ^= 1; }));
   refuse("a.npz: byte 55: a member claims 4026531840 bytes", changed(true, [](Raw& raw) { raw.size = 0xF0000000; }));
+}
+
+/// The bytes of one member, again and again: a small file that would ask for any amount of memory.
+TEST(Npz, RefusesMembersThatOverlap) {
+  const Bytes npy = write_npy(make_array(ElementType::uint8, {1 << 16}));
+  const Raw raw = raw_of(npy, true);
+  const Bytes one = archive_of(raw);
+  const std::size_t end = one.size() - 22, central = end - 51;
+  Bytes many(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(central));
+  constexpr int kMembers = 40;
+  for (int i = 0; i < kMembers; ++i) {
+    Bytes entry(one.begin() + static_cast<std::ptrdiff_t>(central), one.begin() + static_cast<std::ptrdiff_t>(end));
+    entry[46] = static_cast<std::byte>('0' + i);  // the first letter of its name
+    many = joined(many, entry);
+  }
+  Bytes record(one.begin() + static_cast<std::ptrdiff_t>(end), one.end());
+  record[8] = record[10] = std::byte{kMembers};
+  const auto size = static_cast<std::uint32_t>(51 * kMembers);
+  std::memcpy(&record[12], &size, 4);
+  many = joined(many, record);
+  expect_data_error("a.npz: byte 0: the member \"", [&] { NpzReader(many, "a.npz"); });
+  expect_data_error_with("overlaps what follows it", [&] { NpzReader(many, "a.npz"); });
+
+  // The extra field of the header reaches into the directory.
+  expect_data_error_with("overlaps what follows it", [&] { NpzReader(with_byte(one, 28, 200), "a.npz"); });
+}
+
+TEST(Npz, FindsOneOfManyArrays) {
+  std::vector<NamedArray> arrays;
+  for (int i = 0; i < 20'000; ++i) arrays.push_back({"a" + std::to_string(i), make_array(ElementType::uint8, {1})});
+  const Bytes bytes = write_npz(arrays);
+  const std::clock_t start = std::clock();
+  const NpzReader reader(bytes, "a.npz");
+  for (const std::string& key : reader.keys()) reader.read(key);
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC) << "processor time: work that grows with the square";
+  expect_data_error("a.npz: no array \"b\", there are: a0, a1, a2", [&] { reader.read("b"); });
 }
 
 TEST(Npz, RefusesDuplicates) {

@@ -25,6 +25,19 @@ TEST(Labels, OfMatlabFollowOneRule) {
   EXPECT_EQ(mat_label_rule(labels({1, 2, 3})), LabelRule::from_one);
   EXPECT_EQ(mat_label_rule(labels({0, 10})), LabelRule::as_stored);
   EXPECT_EQ(mat_label_rule(labels({1, 11})), LabelRule::from_one);
+  EXPECT_EQ(mat_label_rule(labels({1, 5}), 10), LabelRule::digits) << "a file without zeros, of ten classes";
+  EXPECT_EQ(mat_label_rule(labels({1, 10}), 12), LabelRule::from_one);
+}
+
+TEST(Labels, AndRowsOfWeightsFollowOneRule) {
+  EXPECT_EQ(one_based_rule(10), LabelRule::digits);
+  EXPECT_EQ(one_based_rule(3), LabelRule::from_one);
+  EXPECT_EQ(class_of_label(10, LabelRule::digits), 0);
+  EXPECT_EQ(class_of_label(9, LabelRule::digits), 9);
+  EXPECT_EQ(class_of_label(3, LabelRule::from_one), 2);
+  for (const LabelRule rule : {LabelRule::as_stored, LabelRule::digits, LabelRule::from_one})
+    EXPECT_EQ(parse_label_rule(label_rule_names()[static_cast<std::size_t>(rule)]), rule);
+  expect_error(ExitCode::usage, "label_rule: unknown rule \"mod\"", [] { parse_label_rule("mod"); });
 }
 
 TEST(Labels, AreRefusedWithTheSample) {

@@ -18,6 +18,9 @@ class Mat(exported.ExportTest):
             weight = weights[f"{layer}.weight"].astype(numpy.float64)
             bias = weights.get(f"{layer}.bias", numpy.zeros(len(weight))).astype(numpy.float64)
             result[f"Theta{number}"] = numpy.hstack([bias[:, None], weight])
+        last = result[f"Theta{number}"]
+        if len(last) == 10:  # digits: rows 1 to 10 in the course's order, where 10 is the digit 0
+            result[f"Theta{number}"] = numpy.ascontiguousarray(numpy.roll(last, -1, axis=0))
         return result
 
     def test_scipy_reads_our_files(self):

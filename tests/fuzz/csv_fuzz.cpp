@@ -7,13 +7,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep;
-  return read_or_refuse(data, size, [](std::span<const std::byte> bytes) {
+  return read_within(kPlain, data, size, [](std::span<const std::byte> bytes) {
     const CsvTable table = parse_csv(bytes, "fuzz.csv");
     check_array(table.values);
     for (const double value : table.values.as<double>()) {
       if (!std::isfinite(value)) std::abort();
     }
-    const CsvParts parts = take_column(table, find_column(table, "last", "fuzz.csv"));
+    const CsvParts parts = take_column(table, find_column(table.columns, table.values.dims[1], "last", "fuzz.csv"));
     check_array(parts.features);
     check_array(parts.column);
   });

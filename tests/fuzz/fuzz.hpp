@@ -9,6 +9,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/array.hpp"
+#include "tests/fuzz/meter.hpp"
 
 namespace lockstep {
 
@@ -20,6 +21,15 @@ int read_or_refuse(const std::uint8_t* data, std::size_t size, const Read& read)
   } catch (const Error& error) {
     if (error.code() != ExitCode::data || std::strchr(error.what(), '\n') != nullptr) std::abort();
   }
+  return 0;
+}
+
+/// The same within a budget of memory and time.
+template <class Read>
+int read_within(const Budget& budget, const std::uint8_t* data, std::size_t size, const Read& read) {
+  const Meter meter;
+  read_or_refuse(data, size, read);
+  meter.check(size, budget);
   return 0;
 }
 

@@ -5,7 +5,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep;
-  return read_or_refuse(data, size, [](std::span<const std::byte> bytes) {
+  return read_within(kCompressed, data, size, [](std::span<const std::byte> bytes) {
     const Array array = parse_idx(bytes, "fuzz.idx");
     check_array(array);
     check_same(parse_idx(write_idx(array), "again.idx"), array);

@@ -97,7 +97,12 @@ def seeds():
     }
     members = {"x.npy": npy("<f4", "(2, 3)", six), "y.npy": npy("|u1", "(2,)", b"\0\1")}
     stored = npz(members, zipfile.ZIP_STORED)
+    end, entry = stored.rindex(b"PK\5\6"), stored.rindex(b"PK\1\2")
+    twice = stored[:end] + stored[entry:end].replace(b"y.npy", b"z.npy") + stored[end:end + 8]
+    twice += struct.pack("<HHI", 3, 3, end - stored.index(b"PK\1\2") + end - entry) + stored[end + 16:]
     yield "npz", {
+        "overlapping": twice,
+        "zeros": npz({"x.npy": npy("|u1", "(1000000,)", bytes(1000000))}, zipfile.ZIP_DEFLATED),
         "stored": stored,
         "deflated": npz(members, zipfile.ZIP_DEFLATED),
         "empty": npz({}, zipfile.ZIP_STORED),
@@ -110,6 +115,8 @@ def seeds():
     y = little.matrix(9, [2, 1], b"y", little.small(2, b"\x0a\x01"))
     yield "mat5", {
         "plain": little.file(x, y),
+        "many": little.file(*(little.matrix(6, [1, 1], b"%d" % i, little.small(2, b"\1")) for i in range(60))),
+        "zeros": little.file(little.compressed(little.matrix(6, [1000, 1000], b"Z", little.element(2, bytes(1000000))))),
         "compressed": little.file(little.compressed(x), little.compressed(y)),
         "big_endian": big.file(big.matrix(6, [1, 2], b"X", big.doubles(1, 2)), big.compressed(
             big.matrix(9, [2, 1], b"y", big.small(2, b"\x0a\x01")))),

@@ -5,7 +5,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep;
-  return read_or_refuse(data, size, [&](std::span<const std::byte> bytes) {
+  return read_within(kCompressed, data, size, [&](std::span<const std::byte> bytes) {
     const NpzReader reader(bytes, "fuzz.npz");
     for (const std::string& key : reader.keys()) {
       if (!reader.contains(key)) std::abort();

@@ -36,7 +36,7 @@ inline void stir(Network& network) {
 /// Fully connected networks: what a .mat file can hold.
 inline std::vector<ExampleNetwork> linear_networks(Precision precision) {
   std::vector<ExampleNetwork> all;
-  all.push_back({"digits", Network::from_sizes({20, 7, 5}, Sigmoid{}, Sigmoid{}, precision)});
+  all.push_back({"digits", Network::from_sizes({20, 7, 10}, Sigmoid{}, Sigmoid{}, precision)});
   Network activations({9}, precision);
   activations.add(Linear{.out = 8}).add(Relu{}).add(Linear{.out = 7}).add(LeakyRelu{.slope = 0.1});
   activations.add(Dropout{.p = 0.3}).add(Linear{.out = 6, .bias = false}).add(Tanh{}).add(Linear{.out = 9});

@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "lockstep/data/mat5.hpp"
-#include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/data/source.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "lockstep/train/weights.hpp"
@@ -22,13 +20,7 @@ class Digits : public ::testing::Test {
   void SetUp() override {
     if (!std::filesystem::exists(kCoursera / "ex4data1.mat") || !std::filesystem::exists(kCoursera / "ex4weights.mat"))
       GTEST_SKIP() << kCoursera << " holds no ex4data1.mat and ex4weights.mat; set LOCKSTEP_TEST_DATA";
-    const auto arrays = read_mat5(kCoursera / "ex4data1.mat");
-    for (const NamedArray& a : arrays) {
-      if (a.name == "X") x = a.array;
-      if (a.name == "y") y = a.array;
-    }
-    // The weights belong to labels 1 .. 10 in this order; 10 is the digit 0.
-    data = std::make_unique<MemoryDataset>(x, Shape{400}, make_labels(y, 10, LabelRule::from_one, "ex4data1.mat"));
+    data = load_data({.source = kCoursera / "ex4data1.mat"}).train;
   }
 
   static Network network(const Init& init = {}) {
@@ -46,8 +38,7 @@ class Digits : public ::testing::Test {
     return *trainer.evaluate(*data).accuracy();
   }
 
-  Array x, y;
-  std::unique_ptr<MemoryDataset> data;
+  std::shared_ptr<const Dataset> data;
 };
 
 TEST_F(Digits, CostAndAccuracyOfThePublishedWeights) {

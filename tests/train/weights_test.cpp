@@ -122,6 +122,35 @@ TEST(Thetas, PutTheBiasIntoColumnZero) {
   EXPECT_EQ(arrays[1].array.value(3), 0.0);  // no bias: zeros
 }
 
+TEST(Thetas, RowsOfTheLastLayerFollowTheLabels) {
+  const auto first_column = [](const Network& network, std::optional<LabelRule> rule) {
+    const Array theta = thetas(network, rule).back().array;
+    std::vector<double> biases;
+    for (std::int64_t row = 0; row < theta.dims[0]; ++row) biases.push_back(theta.value(row * theta.dims[1]));
+    return biases;
+  };
+  const auto counting = [](std::int64_t outputs) {
+    Network network = Network::from_sizes({3, outputs, outputs}, Sigmoid{}, Sigmoid{}, Precision::float64);
+    for (const ParameterInfo& info : network.parameters())
+      if (info.name == "2.bias")
+        for (std::int64_t k = 0; k < outputs; ++k) network.data<double>()[info.offset + k] = static_cast<double>(k);
+    return network;
+  };
+  const Network ten = counting(10), four = counting(4);
+  EXPECT_EQ(first_column(ten, std::nullopt), (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 0}))
+      << "10 is the digit 0";
+  EXPECT_EQ(first_column(ten, LabelRule::from_one), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(first_column(ten, LabelRule::as_stored), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(first_column(four, std::nullopt), (std::vector<double>{0, 1, 2, 3}));
+  expect_error(ExitCode::usage, "label_rule = \"digits\" is for 10 classes, but Theta2 of the network has 4 rows",
+               [&] { thetas(four, LabelRule::digits); });
+  for (const auto rule : {std::optional<LabelRule>{}, std::optional(LabelRule::as_stored)}) {
+    Network back = Network::from_sizes({3, 10, 10}, Sigmoid{}, Sigmoid{}, Precision::float64);
+    set_thetas(back, thetas(ten, rule), "w.mat", rule);
+    EXPECT_EQ(first_column(back, LabelRule::as_stored), first_column(ten, LabelRule::as_stored));
+  }
+}
+
 TEST(Thetas, NamesTheFirstMismatch) {
   Network network = mlp();
   const std::vector<NamedArray> good = thetas(network);
