@@ -123,6 +123,7 @@ void suggest_scale(const ArrayPair& pair, Reading& reading) {
     if (plain_name(pair.columns->names[c]).starts_with("pixel")) pixels.push_back(feature);
     ++feature;
   }
+  if (pixels.empty()) return;
   const auto values = pair.x.as<double>();
   double largest = 0;
   for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(feature))

@@ -60,8 +60,10 @@ class Tables(ProgramTest):
         result = self.succeed("train", "a.toml", "--out", "run", "--json")
         self.assertIn("train.csv: column 0 (label) is taken as the label; data.label_column names another", result.err)
         self.assertEqual(json.loads(result.out)["test"]["accuracy"], 1.0)
-        self.assertIn("data.scale = 255", self.succeed("train", "a.toml", "--out", "b", "--set", "data.scale=1",
-                                                       "--set", "train.epochs=1").err.replace("scale = 1", ""))
+        self.assertNotIn("scale", result.err)
+        self.write("a.toml", DIGITS.replace("scale = 255\n", ""))
+        result = self.succeed("train", "a.toml", "--out", "b", "--set", "train.epochs=1")
+        self.assertIn("train.csv: the columns called pixel hold integers from 0 to 249; data.scale = 255", result.err)
 
     def test_one_class_is_refused(self):
         self.write("train.csv", digits(60))
@@ -117,9 +119,10 @@ class Splits(ProgramTest):
 
     def test_a_class_that_is_not_trained(self):
         self.flowers()
+        self.write("a.toml", FLOWERS.replace("0.7, validation = 0.15", "0.6, validation = 0.25"))
         self.refuse(3, "a.toml:4: data.split: the training part of the split has no sample of class 2; leave out "
                        "data.shuffle = false and data.stratify = false",
-                    "train", "a.toml", "--set", "data.shuffle=false", "--set", "data.split=[0.6, 0.2, 0.2]")
+                    "train", "a.toml", "--set", "data.shuffle=false")
 
     def test_a_class_that_is_rare(self):
         self.flowers((50, 50, 4))
@@ -159,7 +162,7 @@ class Layouts(ProgramTest):
     def test_the_layout_says_what_is_meant(self):
         right = self.weights("first.npz")
         self.assertEqual(self.weights("last.npz", "data.layout=nhwc"), right)
-        self.assertEqual(self.weights("flat.npz"), right, "rows without a shape are channels, height, width")
+        self.assertEqual(self.weights("flat.npz", "data.scale=255"), right, "rows are channels, height, width")
         self.assertEqual(self.weights("first.npz", "data.layout=nchw"), right)
         self.assertNotEqual(self.weights("last.npz", "data.shape=[3, 4, 4]"), right, "scrambled, as asked for")
 
