@@ -263,6 +263,8 @@ What follows train is the command line of lockstep train, and must have --out.)"
       ->option_text("WHAT");
   command->add_option("--agent", launch.agent, "What starts commands on other hosts; default: ssh")
       ->option_text("PROGRAM");
+  command->add_option("--interface", launch.interface, "The network between the hosts, as eth0; default: all of them")
+      ->option_text("NAME");
   command->prefix_command();  // the rest is not ours
 }
 

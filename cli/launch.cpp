@@ -1,5 +1,6 @@
 #include "cli/launch.hpp"
 
+#include <net/if.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "cli/process_tree.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/parallel/dead_jobs.hpp"
 #include "lockstep/parallel/leftovers.hpp"
 
 namespace lockstep::cli {
@@ -28,8 +30,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLook{50}, kLookForLeftovers{100};
 // How long a run may take to save after a signal.
 constexpr std::chrono::seconds kSaving{30};
-// How long mpirun may live when all its ranks of this machine are gone: with a link down it would do so for ever.
+// How long mpirun may live when all its ranks of this machine are gone: with a link down, or a stranger's connection
+// that it waits for, it would do so for ever.
 constexpr std::chrono::seconds kWithoutRanks{5};
+// How long it may take to start them; hosts may have to be reached first.
+constexpr std::chrono::seconds kFirstRank{20}, kFirstRankOfHosts{120};
 constexpr std::chrono::seconds kKilling{5}, kAnswer{5};
 
 volatile std::sig_atomic_t signals = 0;
@@ -91,12 +96,14 @@ class Supervisor {
       const StartCommand start = start_command(mpirun_, arguments_, ranks, hosts_, restart > 0, mark_);
       note(fmt::format("{} ranks with {}: {}", ranks, mpirun_.name(),
                        one_line(fmt::format("{}", fmt::join(start.words, " ")))));
-      const Outcome outcome = supervise(start_process(start.words, start.environment));
+      const pid_t mpirun = start_process(start.words, start.environment);
+      const Outcome outcome = supervise(mpirun);
       // Ranks that are still there outlived mpirun, or are killed with it: nobody else tidies up after them.
       look_for_leftovers();
       if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");
       remove_leftovers(leftovers_);
       leftovers_.clear();
+      remove_dead_jobs({mpirun});
       finish(outcome);
       if (restart == arguments_.max_restarts)
         throw Error(ExitCode::peer_lost,
@@ -138,6 +145,16 @@ class Supervisor {
     looked_ = Clock::now();
   }
 
+  /// Whether mpirun has had no ranks for too long: `last` is when there were some, or when it was started.
+  bool has_lost_ranks(bool had_ranks, Clock::time_point last, Clock::time_point now) {
+    if (had_ranks || hosts_.empty()) return now - last > (had_ranks ? kWithoutRanks : kFirstRank);
+    if (now - std::max(last, asked_) <= kFirstRankOfHosts) return false;
+    asked_ = now;
+    return std::none_of(hosts_.begin(), hosts_.end(), [&](const Host& host) {
+      return !is_here(host) && succeeds(on_host(host, for_marked("exit 0") + "; exit 1"), kAnswer);
+    });
+  }
+
   /// Until mpirun has ended, or must be ended.
   Outcome supervise(pid_t mpirun) {
     bool had_ranks = false;
@@ -149,7 +166,7 @@ class Supervisor {
         had_ranks = true;
         seen = now;
         if (now - looked_ > kLookForLeftovers) look_for_leftovers();
-      } else if (had_ranks && now - seen > kWithoutRanks) {
+      } else if (has_lost_ranks(had_ranks, seen, now)) {
         return {.killed = true};
       }
       if (signals > 0 && !stopping_) pass_on(mpirun, now);
@@ -178,13 +195,16 @@ class Supervisor {
     return {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=4", host.name, command};
   }
 
-  /// To our ranks there, known by the mark in their environment.
+  /// A command of the shell that does something for every rank of ours, known by the mark in its environment; $p is its
+  /// folder in /proc.
+  std::string for_marked(const std::string& command) const {
+    return fmt::format(
+        "for p in /proc/[0-9]*; do if grep -qzx LOCKSTEP_LAUNCH={} $p/environ 2>/dev/null; then {}; fi; done", mark_,
+        command);
+  }
+
   void signal_other_hosts(const std::string& signal) const {
-    const std::string command = fmt::format(
-        "for p in /proc/[0-9]*; do if grep -qzx LOCKSTEP_LAUNCH={} $p/environ 2>/dev/null; then kill -{} "
-        "${{p#/proc/}}; "
-        "fi; done; true",
-        mark_, signal);
+    const std::string command = for_marked(fmt::format("kill -{} ${{p#/proc/}}", signal)) + "; true";
     for (const Host& host : hosts_)
       if (!is_here(host)) succeeds(on_host(host, command), kAnswer);
   }
@@ -219,6 +239,7 @@ class Supervisor {
   std::optional<Clock::time_point> stopping_{};
   std::set<std::filesystem::path> leftovers_{};  // of the ranks of the present start
   Clock::time_point looked_{};                   // for them
+  Clock::time_point asked_{};                    // the other hosts, whether ranks live there
 };
 
 void check_command(const std::vector<std::string>& command) {
@@ -231,10 +252,25 @@ void check_command(const std::vector<std::string>& command) {
     throw Error(ExitCode::usage, "launch: train needs --out DIR: a restart goes on with the run there");
 }
 
+/// Names only: several of them, and subnets (10.1.0.0/16), are left to the MPI library.
+void check_interface(const LaunchArguments& arguments) {
+  const std::string& name = arguments.interface;
+  if (name.empty()) return;
+  if (arguments.hosts.empty())
+    throw Error(ExitCode::usage,
+                "launch: --interface names the network between hosts, and there is one host: give --hosts FILE, or "
+                "leave it out: ranks of one host use shared memory");
+  if (name.find_first_of(",/") == std::string::npos && ::if_nametoindex(name.c_str()) == 0)
+    throw Error(ExitCode::usage,
+                fmt::format("launch: --interface {}: this host has no such network; ip -brief link lists them", name));
+}
+
 }  // namespace
 
 void run_launch(const LaunchArguments& arguments, Console& console) {
   check_command(arguments.command);
+  check_interface(arguments);
+  remove_dead_jobs();
   Supervisor supervisor(arguments, console);
   adopt_orphans();
   catch_signals();

@@ -15,6 +15,7 @@ struct LaunchArguments {
   std::string mpi{};  // openmpi, mpich; empty: what is installed, Open MPI first
   std::string bind_to = "none";
   std::string agent{};                 // as ssh; empty: ssh
+  std::string interface {};            // of the network between the hosts; empty: all
   std::vector<std::string> command{};  // train CONFIG.toml ...
 };
 

@@ -126,12 +126,16 @@ StartCommand start_command(const Mpirun& mpirun, const LaunchArguments& argument
       start.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     }
     if (!arguments.agent.empty()) start.environment.emplace_back("OMPI_MCA_plm_rsh_agent", arguments.agent);
+    if (!arguments.interface.empty())
+      for (const char* name : {"OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include"})
+        start.environment.emplace_back(name, arguments.interface);
     // mpirun and its daemons find out that the other one is cut off after 11 s, not after 8 min.
     for (const auto& [name, value] : {std::pair{"time", "5"}, {"intvl", "2"}, {"probes", "3"}})
       start.environment.emplace_back(fmt::format("OMPI_MCA_oob_tcp_keepalive_{}", name), value);
   } else {
     if (arguments.bind_to != "none") add({"-bind-to", arguments.bind_to});
     if (!hosts.empty()) add({"-hosts", host_list(hosts)});
+    if (!arguments.interface.empty()) add({"-iface", arguments.interface});
     if (!arguments.agent.empty()) start.environment.emplace_back("HYDRA_LAUNCHER_EXEC", arguments.agent);
   }
   add({fs::read_symlink("/proc/self/exe").string()});

@@ -14,10 +14,12 @@
 
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
+#include "lockstep/parallel/dead_jobs.hpp"
 #include "lockstep/parallel/heartbeat.hpp"
 #include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/launcher_watch.hpp"
 #include "lockstep/parallel/leftovers.hpp"
+#include "lockstep/parallel/library_calls.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/parallel/watchdog.hpp"
 #include "lockstep/train/data_digest.hpp"
@@ -96,34 +98,55 @@ constexpr std::chrono::seconds kAbort{3}, kFinalize{10};
 // Starting takes longer the more ranks there are; the first of them may have to wait for the last host.
 constexpr std::chrono::seconds kStart{2};
 constexpr std::chrono::milliseconds kStartPerRank{50};
+// Rank 1 speaks where rank 0 does not; a busy machine does not start them at the same instant.
+constexpr std::chrono::milliseconds kNextSpeaker{1500};
 // A failure may be the echo of another rank's, which is known by then.
 constexpr std::chrono::seconds kEcho{2};
 
-constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+// How often, and how long in between, the first rank of a host looks whether it is the last one that lives.
+constexpr int kLastLooks = 20;
+constexpr std::chrono::milliseconds kLastLook{50};
 
-/// The rank that the launcher gave to this process; none: there is no launcher.
-std::optional<int> launched_rank() {
-  for (const char* name : kRankVariables)
+/// The first of these variables that is set; none: there is no launcher.
+std::optional<int> launched_number(std::initializer_list<const char*> names) {
+  for (const char* name : names)
     if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return std::atoi(value);
   return std::nullopt;
 }
+/// The rank that the launcher gave to this process.
+std::optional<int> launched_rank() { return launched_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}); }
+
+/// The launcher is gone before MPI has started. Ranks may still be making files: the last one tidies up, or the next
+/// start does.
+void remove_own_job() {
+  const bool first = launched_number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}) == 0;
+  for (int i = 0; !remove_dead_jobs() && first && i < kLastLooks; ++i) std::this_thread::sleep_for(kLastLook);
+}
 
 /// Ends this process when MPI has not started in time: another rank may be stopped before there are beats. One rank
-/// speaks; when it ends, the launcher ends the rest.
-void guard_start(std::optional<Watchdog>& guard) {
+/// speaks; when it ends, the launcher ends the rest. Without a launcher it ends in silence: MPI would, too.
+void guard_start(std::optional<Watchdog>& guard, const LauncherWatch& watch, const StartMark& mark) {
   const auto launcher = find_launcher([](const char* name) { return std::getenv(name); });
   if (!launcher) return;
   const std::chrono::nanoseconds limit = peer_timeout() + kStart + kStartPerRank * launcher->size;
   const int rank = launched_rank().value_or(0);
-  const std::string line = fmt::format(
+  std::string line = fmt::format(
       "lockstep: rank {} has not met the other {} after {:.3g} s: one of them is dead, stopped or cut off; where ranks "
       "take longer to start, LOCKSTEP_PEER_TIMEOUT gives more seconds",
       rank, launcher->size - 1, std::chrono::duration<double>(limit).count());
-  guard.emplace(limit + std::chrono::milliseconds(500) * std::min(rank, 2), rank < 2 ? line : "",
-                static_cast<int>(ExitCode::peer_lost), [](int exit_code) {
-                  remove_leftovers(mpi_leftovers(::getpid(), false));
-                  ::_exit(exit_code);
-                });
+  if (rank >= 2) line.clear();
+  const auto end = [line, &watch, &mark](int exit_code) {
+    if (watch.gone()) {
+      remove_own_job();
+    } else {
+      if (!line.empty()) write_line(line);
+      remove_leftovers(mpi_leftovers(::getpid(), false));
+      mark.remove();
+    }
+    ::_exit(exit_code);
+  };
+  guard.emplace(limit + kNextSpeaker * std::min(rank, 2), "", static_cast<int>(ExitCode::peer_lost), end,
+                [&watch] { return watch.gone(); });
 }
 
 /// Runs it and returns the end that all ranks come to, where there is one.
@@ -158,19 +181,26 @@ std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Rank
 
 }  // namespace
 
-void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say) {
+void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say,
+                 const std::function<void(int, const std::string&)>& over) {
   const LauncherWatch launcher;
+  LibraryCalls calls;
   std::exception_ptr common;
+  if (launched_rank()) remove_dead_jobs();
   {
+    const StartMark mark;
     std::optional<Watchdog> guard;
-    guard_start(guard);
-    Ranks ranks(connect_transport());
+    guard_start(guard, launcher, mark);
+    Ranks ranks(connect_transport(&calls));
+    mark.remove();
     std::optional<Heartbeat> heartbeat;
     if (launched_rank() || ranks.size() > 1)
       heartbeat.emplace(
-          ranks, HeartbeatOptions{.launcher_gone = [&] { return launcher.gone(); },
+          ranks, HeartbeatOptions{.calls = &calls,
+                                  .launcher_gone = [&] { return launcher.gone(); },
                                   .say = say,
-                                  .on_loss = [&] { remove_leftovers(mpi_leftovers(::getpid(), launcher.gone())); }});
+                                  .on_loss = [&] { remove_leftovers(mpi_leftovers(::getpid(), launcher.gone())); },
+                                  .on_over = over});
     guard.reset();
     if (ranks.leader() && heartbeat && heartbeat->unwatched() > 0)
       say(fmt::format(

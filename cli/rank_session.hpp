@@ -29,7 +29,10 @@ std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSpl
 /// Runs `program` as this rank, under the eye of the heartbeat (lockstep/parallel/heartbeat.hpp): a rank that is lost,
 /// and a launcher that is gone, end all ranks with exit code 7. Errors that all ranks meet at the same step
 /// (divergence, a signal) leave it as they are on rank 0 and as SilentEnd on the others; any other failure is said by
-/// the rank that met it and ends all ranks. `say` is called from any thread.
-void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say);
+/// the rank that met it and ends all ranks. `say` is called from any thread; so is `over`, with the exit code and the
+/// line (empty: another rank has said it), when a rank is lost or has failed: the process may end seconds later, in the
+/// midst of anything.
+void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say,
+                 const std::function<void(int, const std::string&)>& over = {});
 
 }  // namespace lockstep::cli

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFiles[] = {kConfigFile, kMetricsFile, kTimingsFile, kModelFile, kProfileFile,
-                                  kTraceFile,  kResultsFile, kMachineFile, kReportFile};
+constexpr const char* kFiles[] = {kConfigFile, kMetricsFile, kTimingsFile, kModelFile,  kProfileFile,
+                                  kTraceFile,  kResultsFile, kMachineFile, kReportFile, kStatusFile};
 constexpr int kMaxRuns = 1'000'000;
 
 /// What made a filesystem call fail, as fail_system words it.

@@ -18,6 +18,7 @@
 #include "cli/resume.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/run_report.hpp"
+#include "cli/run_status.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/scores.hpp"
 #include "cli/verbose.hpp"
@@ -79,8 +80,8 @@ struct RunLines {
 /// One training run, or one rank of it: what it works on, and what it has seen so far.
 class TrainRun {
  public:
-  TrainRun(const TrainArguments& arguments, Console& console, Ranks& ranks)
-      : console_(console), arguments_(arguments), ranks_(ranks) {}
+  TrainRun(const TrainArguments& arguments, Console& console, Ranks& ranks, RunStatus& status)
+      : console_(console), arguments_(arguments), ranks_(ranks), status_(status) {}
 
   /// Rank 0, or the only one: writes the run directory and speaks.
   void lead() {
@@ -98,6 +99,7 @@ class TrainRun {
     if (from) trainer_->restore(from->state);
     if (!from) directory->clear();
     write_file_atomically(directory->file(kConfigFile), resolved_toml(config_));
+    status_.begin(directory->path(), ranks_.size(), config_.epochs);
     RunLines lines(*directory, kept);
     RunSummary summary{.config = config_, .network = *network_, .directory = *directory, .last = kept.last};
     if (from) summary.resumed_step = from->state.steps;
@@ -108,6 +110,8 @@ class TrainRun {
                                summary.resumed_step.value_or(0), digest);
     fit(checkpoints, lines, summary);
     finish(lines, summary);
+    status_.decide(static_cast<int>(ExitCode::done), "");
+    status_.write();
   }
 
   /// Another rank: the same training, without a word.
@@ -225,7 +229,9 @@ class TrainRun {
   void fit(RunCheckpoints& checkpoints, RunLines& lines, RunSummary& summary) {
     const TrainingState before = trainer_->state();
     if (summary.resumed_step) note_resumed(before);
+    status_.note(before.epoch, before.steps);
     steps_before_ = before.steps;
+    std::int64_t done = before.steps;
     Progress progress(console_, data_.train->size(), config_.epochs);
     catch_signals();
     ranks_.note_phase("training");
@@ -235,6 +241,7 @@ class TrainRun {
     };
     const auto on_step = [&](const StepReport& report) {
       progress.step(report);
+      status_.note(report.epoch, ++done);
       if (report.wishes.state) checkpoints.start(*trainer_);
       if (report.wishes.stop) throw Interrupted{report.epoch, report.step, report.steps};
     };
@@ -318,6 +325,7 @@ class TrainRun {
   Console& console_;
   const TrainArguments& arguments_;
   Ranks& ranks_;
+  RunStatus& status_;
   RunConfig config_{};
   std::optional<Network> network_{};
   std::optional<Trainer> trainer_{};
@@ -337,13 +345,27 @@ void run_train(const TrainArguments& arguments, Console& console) {
   if (arguments.resume && arguments.overwrite)
     throw Error(ExitCode::usage, "--resume keeps the run in --out and --overwrite replaces it; give one of them");
   const std::string erase = console.animated() ? "\r\x1b[K" : "";
+  const auto status = std::make_shared<RunStatus>();
+  const auto lead = [&](TrainRun& run) {
+    try {
+      run.lead();
+    } catch (...) {
+      status->decide(std::current_exception());
+      status->write();
+      throw;
+    }
+  };
   run_as_rank(
       [&](Ranks& ranks) {
         if (!ranks.leader()) console = Console({.json = false, .quiet = true});
-        TrainRun run(arguments, console, ranks);
-        ranks.leader() ? run.lead() : run.follow();
+        TrainRun run(arguments, console, ranks, *status);
+        ranks.leader() ? lead(run) : run.follow();
       },
-      [&](const std::string& message) { write_line(fmt::format("{}lockstep: {}", erase, one_line(message))); });
+      [&](const std::string& message) { write_line(fmt::format("{}lockstep: {}", erase, one_line(message))); },
+      [status](int exit_code, const std::string& line) {
+        status->decide(exit_code, line.empty() ? "another rank has said why" : line);
+        start_quiet_thread([status] { status->write(); }).detach();  // a disk that hangs must not keep the rank
+      });
 }
 
 }  // namespace lockstep::cli

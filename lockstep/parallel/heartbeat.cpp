@@ -50,7 +50,8 @@ Heartbeat::Heartbeat(Ranks& ranks, HeartbeatOptions options)
     : ranks_(ranks),
       status_(ranks.status()),
       options_(std::move(options)),
-      period_(std::chrono::duration_cast<Clock::duration>(options_.silence / kBeatsPerSilence)) {
+      period_(std::chrono::duration_cast<Clock::duration>(options_.silence / kBeatsPerSilence)),
+      calls_(options_.calls) {
   HeartbeatLinks links = connect_heartbeats(ranks);
   hosts_ = std::move(links.hosts);
   unwatched_ = static_cast<int>(std::count(links.connected.begin(), links.connected.end(), false));
@@ -126,6 +127,25 @@ void Heartbeat::tick(Clock::time_point now) {
     if (peer.socket.open() && now - peer.heard > patience)
       lose(peer, fmt::format("was silent for {}: it is stopped or cut off", seconds_of(options_.silence)));
   }
+  look_for_standstill(beat.works || status_.somebody_works, paused);
+}
+
+/// The training's thread may be held in a call, and its own deadlines with it.
+void Heartbeat::look_for_standstill(bool works, bool paused) {
+  const Clock::duration elapsed = paused ? Clock::duration{} : period_;
+  // Where several ranks are held at once, rank 0 speaks and the others hear it.
+  const auto later = ranks_.leader() ? Clock::duration{} : kLater * period_;
+  const std::string who = fmt::format("rank {} on {}", ranks_.rank(), ranks_.transport().host());
+  if (calls_.stuck(elapsed) > options_.stuck_call + later)
+    finish_run(kLost,
+               fmt::format("{}: a call into {} that should take no time has not returned for {}, in phase {} after "
+                           "step {}: another host, or a stranger's connection, keeps it waiting; {}",
+                           who, ranks_.transport().describe(), seconds_of(options_.stuck_call), status_.phase.load(),
+                           status_.step.load(), kResume));
+  idle_ = works || paused ? Clock::duration{} : idle_ + period_;
+  if (ranks_.size() > 1 && idle_ > options_.idle + later)
+    finish_run(kLost, fmt::format("{}: no rank has done anything for {}, in phase {} after step {}; {}", who,
+                                  seconds_of(options_.idle), status_.phase.load(), status_.step.load(), kResume));
 }
 
 void Heartbeat::look_for_launcher() {
@@ -202,6 +222,7 @@ bool Heartbeat::finish_run(int exit_code, const std::string& line) {
     deadline_ = Clock::now() + options_.grace;
     if (exit_code == kLost && options_.on_loss) options_.on_loss();
     if (!line.empty() && options_.say) options_.say(line);
+    if (options_.on_over) options_.on_over(exit_code, line);
   }
   status_.over = true;
   decided_.notify_all();

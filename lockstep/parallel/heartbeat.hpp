@@ -2,6 +2,7 @@
 // Notices within seconds that another rank is dead, stopped or cut off, while this one computes or waits, and ends the
 // run. Why it is done this way: docs/design/0008-no-hang.md.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "lockstep/parallel/heartbeat_links.hpp"
+#include "lockstep/parallel/library_calls.hpp"
 #include "lockstep/parallel/rank_status.hpp"
 #include "lockstep/parallel/ranks.hpp"
 
@@ -22,6 +24,13 @@ namespace lockstep {
 struct HeartbeatOptions {
   /// A rank that says nothing for so long is lost. A tenth of it lies between two beats.
   std::chrono::nanoseconds silence = peer_timeout();
+  /// How long a call into MPI may neither return nor use its processor: none of them should wait for anything.
+  std::chrono::nanoseconds stuck_call = std::max<std::chrono::nanoseconds>(std::chrono::seconds(10), peer_timeout());
+  /// How long all ranks may do nothing. Longer than the deadline of Ranks::wait, which can say who is waited for: this
+  /// one is for ranks whose threads do not come out of a system call.
+  std::chrono::nanoseconds idle = wait_timeout() + std::chrono::seconds(10);
+  /// The calls into MPI; null: not watched.
+  const LibraryCalls* calls = nullptr;
   /// How long the training's thread may take to end the process once the run is over.
   std::chrono::nanoseconds grace = std::chrono::seconds(3);
   /// Whether the launcher, or its agent on this host, is no more.
@@ -30,6 +39,9 @@ struct HeartbeatOptions {
   std::function<void(const std::string&)> say{};
   /// Called when a rank or the launcher is lost, before anything else: Open MPI may end the process at any time.
   std::function<void()> on_loss{};
+  /// Called once, from any thread, with the exit code and the line (empty: another rank says it) when the run is over.
+  /// Must not wait for anything.
+  std::function<void(int, const std::string&)> on_over{};
   /// Ends the process when `grace` is over; by default _exit.
   std::function<void(int)> end{};
 };
@@ -82,6 +94,7 @@ class Heartbeat {
   void run();
   void tick(Clock::time_point now);
   void look_for_launcher();
+  void look_for_standstill(bool works, bool paused);
   void listen(int milliseconds);
   void read(Peer& peer);
   void take(Peer& peer, const Beat& beat);
@@ -101,6 +114,8 @@ class Heartbeat {
   Clock::duration period_;
   Clock::time_point ticked_{};
   double processor_seconds_ = 0;
+  CallWatch calls_;
+  Clock::duration idle_{};              // for so long no rank has worked
   int wake_ = -1;                       // an eventfd: something is wanted from the thread
   std::atomic<bool> stopping_ = false;  // the object goes
 

@@ -46,9 +46,9 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
   return std::nullopt;
 }
 
-std::unique_ptr<Transport> connect_transport() {
+std::unique_ptr<Transport> connect_transport(LibraryCalls* calls) {
   const std::optional<Launcher> launcher = find_launcher([](const char* name) { return std::getenv(name); });
-  return launcher ? make_mpi_transport(*launcher) : make_self_transport();
+  return launcher ? make_mpi_transport(*launcher, calls) : make_self_transport();
 }
 
 }  // namespace lockstep

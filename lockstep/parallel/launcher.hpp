@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "lockstep/parallel/library_calls.hpp"
 #include "lockstep/parallel/transport.hpp"
 
 namespace lockstep {
@@ -27,7 +28,7 @@ std::optional<Launcher> find_launcher(const Environment& environment);
 
 /// The end of this process: MPI under a launcher, the only rank otherwise. Error(usage), with the cure, when the part
 /// of this program for the launcher's MPI is missing or does not fit, or MPI says another number of ranks than the
-/// launcher (each process then believes to be alone).
-std::unique_ptr<Transport> connect_transport();
+/// launcher (each process then believes to be alone). `calls` is told of every call into MPI and must outlive it.
+std::unique_ptr<Transport> connect_transport(LibraryCalls* calls = nullptr);
 
 }  // namespace lockstep

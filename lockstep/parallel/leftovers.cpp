@@ -9,13 +9,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// <tmp>/ompi.<host>.<user>/pid.<n> on the launcher's host, jf.<n> on others.
-bool is_session(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return (name.starts_with("pid.") || name.starts_with("jf.")) &&
-         path.parent_path().filename().string().starts_with("ompi.");
-}
-
 /// /dev/shm/vader_segment.<host>.<user>.<job>.<rank> of Open MPI: those of all ranks of the job on this host, of which
 /// one that was killed early may be mapped by nobody. /dev/shm/mpich* of MPICH has a name of its own for every job.
 void add_segments(const fs::path& mapped, std::set<fs::path>& found) {
@@ -29,6 +22,12 @@ void add_segments(const fs::path& mapped, std::set<fs::path>& found) {
 }
 
 }  // namespace
+
+bool is_session(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return (name.starts_with("pid.") || name.starts_with("jf.")) &&
+         path.parent_path().filename().string().starts_with("ompi.");
+}
 
 std::set<fs::path> mpi_leftovers(pid_t process, bool launcher_gone) {
   const fs::path about = fs::path("/proc") / std::to_string(process);

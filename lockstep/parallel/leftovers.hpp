@@ -12,6 +12,10 @@ namespace lockstep {
 /// and, where the launcher is not there to remove it, the folder of Open MPI's session.
 std::set<std::filesystem::path> mpi_leftovers(pid_t process, bool launcher_gone);
 
+/// Whether this is the folder of one of Open MPI's sessions, by its name: <tmp>/ompi.<host>.<user>/pid.<n> on the
+/// launcher's host, jf.<n> on others.
+bool is_session(const std::filesystem::path& path);
+
 /// Removes them, for an end without MPI_Finalize.
 void remove_leftovers(const std::set<std::filesystem::path>& leftovers);
 

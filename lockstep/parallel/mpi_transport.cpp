@@ -82,8 +82,8 @@ bool too_few(const MpiProcessors& processors) {
 
 class MpiTransport final : public Transport {
  public:
-  MpiTransport(const MpiPlugin& plugin, const MpiFacts& facts, bool shares_cores)
-      : plugin_(plugin), facts_(facts), shares_cores_(shares_cores) {}
+  MpiTransport(const MpiPlugin& plugin, const MpiFacts& facts, bool shares_cores, LibraryCalls* calls)
+      : plugin_(plugin), facts_(facts), shares_cores_(shares_cores), calls_(calls) {}
   // Finishing waits for the others; after a failure they may never come.
   ~MpiTransport() override {
     if (std::uncaught_exceptions() == 0) plugin_.finish();
@@ -99,30 +99,35 @@ class MpiTransport final : public Transport {
 
   TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(mutex_);
+    const LibraryCall call(calls_);
     int request = 0;
     check(plugin_.send(to, channel, bytes.data(), bytes.size(), &request), to);
     return request;
   }
   TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) override {
     const std::lock_guard lock(mutex_);
+    const LibraryCall call(calls_);
     int request = 0;
     check(plugin_.receive(from, channel, bytes.data(), bytes.size(), &request), from);
     return request;
   }
   bool finished(TransportRequest request) override {
     const std::lock_guard lock(mutex_);
+    const LibraryCall call(calls_);
     int done = 0;
     check(plugin_.test(request, &done), -1);
     return done != 0;
   }
   TransportRequest start_library_sum(std::span<float> values) override {
     const std::lock_guard lock(mutex_);
+    const LibraryCall call(calls_);
     int request = 0;
     check(plugin_.sum_float(values.data(), values.size(), &request), -1);
     return request;
   }
   TransportRequest start_library_sum(std::span<double> values) override {
     const std::lock_guard lock(mutex_);
+    const LibraryCall call(calls_);
     int request = 0;
     check(plugin_.sum_double(values.data(), values.size(), &request), -1);
     return request;
@@ -145,12 +150,13 @@ class MpiTransport final : public Transport {
   const MpiPlugin& plugin_;
   MpiFacts facts_;
   bool shares_cores_;
+  LibraryCalls* calls_;
   std::mutex mutex_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher) {
+std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher, LibraryCalls* calls) {
   const MpiPlugin& plugin = open_plugin(launcher);
   MpiFacts facts{};
   MpiProcessors processors = own_processors();
@@ -165,7 +171,7 @@ std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher) {
         fmt::format("{} started {} processes, but each finds {} with {}: the launcher and the MPI library do not "
                     "belong together; use the mpirun of that library",
                     launcher.name, launcher.size, facts.size, facts.library));
-  return std::make_unique<MpiTransport>(plugin, facts, too_few(processors));
+  return std::make_unique<MpiTransport>(plugin, facts, too_few(processors), calls);
 }
 
 }  // namespace lockstep

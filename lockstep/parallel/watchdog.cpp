@@ -16,10 +16,12 @@ constexpr std::chrono::milliseconds kLook{50};
 
 }  // namespace
 
-Watchdog::Watchdog(std::chrono::nanoseconds limit, std::string line, int exit_code, std::function<void(int)> end)
-    : thread_(start_quiet_thread([this, limit, line = std::move(line), exit_code, end = std::move(end)] {
+Watchdog::Watchdog(std::chrono::nanoseconds limit, std::string line, int exit_code, std::function<void(int)> end,
+                   std::function<bool()> hopeless)
+    : thread_(start_quiet_thread([this, limit, line = std::move(line), exit_code, end = std::move(end),
+                                  hopeless = std::move(hopeless)] {
         std::unique_lock lock(mutex_);
-        for (std::chrono::nanoseconds waited{}; waited < limit; waited += kLook)
+        for (std::chrono::nanoseconds waited{}; waited < limit && !(hopeless && hopeless()); waited += kLook)
           if (changed_.wait_for(lock, std::min<std::chrono::nanoseconds>(kLook, limit), [this] { return returned_; }))
             return;
         if (!line.empty()) write_line(line);

@@ -12,9 +12,11 @@ namespace lockstep {
 
 class Watchdog {
  public:
-  /// Unless the object is gone within `limit`: writes `line` to stderr (empty: nothing) and calls `end(exit_code)`,
-  /// by default _exit. Its thread blocks all signals, and does not count the time in which the process is stopped.
-  Watchdog(std::chrono::nanoseconds limit, std::string line, int exit_code, std::function<void(int)> end = {});
+  /// Unless the object is gone within `limit`, or when `hopeless` (if there) says so: writes `line` to stderr (empty:
+  /// nothing) and calls `end(exit_code)`, by default _exit. Its thread blocks all signals, and does not count the time
+  /// in which the process is stopped.
+  Watchdog(std::chrono::nanoseconds limit, std::string line, int exit_code, std::function<void(int)> end = {},
+           std::function<bool()> hopeless = {});
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;

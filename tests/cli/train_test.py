@@ -10,7 +10,7 @@ import unittest
 from program import MOONS, PICTURES, PROGRAM, ProgramTest, main, sanitized
 
 RUN_FILES = {"config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors", "checkpoint-9.safetensors",
-             "machine.json", "report.html"}
+             "machine.json", "report.html", "status.json"}
 LONG = MOONS.replace("epochs = 3", "epochs = 1000000")
 
 
@@ -200,7 +200,7 @@ class NoRoom(ProgramTest):
         self.assertIn("lockstep: ", result.err)
         self.assertIn("File too large", result.err)
         left = {path.name for path in (self.folder / "run").iterdir()}
-        self.assertEqual(left - {"config.toml", "metrics.jsonl", "timings.jsonl"}, set(), "a half-written model")
+        self.assertEqual(left - {"config.toml", "metrics.jsonl", "timings.jsonl"}, {"status.json"}, "a half-written model")
 
     def test_an_out_that_cannot_be_made(self):
         self.write("a.toml", MOONS)

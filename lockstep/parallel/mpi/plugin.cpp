@@ -4,11 +4,16 @@
 #define MPICH_SKIP_MPICXX 1
 #include <dlfcn.h>
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace {
@@ -43,10 +48,55 @@ int gather_processors(int machine, lockstep::MpiProcessors* processors) {
   return error;
 }
 
+bool same(const char* one, const char* other) {
+  const char *a = std::getenv(one), *b = std::getenv(other);
+  return a != nullptr && b != nullptr && std::strcmp(a, b) == 0;
+}
+
+/// As the launcher says: mpirun of Open MPI or of MPICH, or srun.
+bool all_ranks_are_here() {
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return same("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE");
+  if (std::getenv("MPI_LOCALNRANKS") != nullptr) return same("MPI_LOCALNRANKS", "PMI_SIZE");
+  const char* const nodes = std::getenv("SLURM_STEP_NUM_NODES");
+  return nodes != nullptr && std::strcmp(nodes, "1") == 0;
+}
+
+/// Whether the user has chosen Open MPI's transports in the file of the home folder, which the environment would hide.
+[[maybe_unused]] bool chosen_in_file() {
+  const char* const home = std::getenv("HOME");
+  std::ifstream file(std::string(home == nullptr ? "" : home) + "/.openmpi/mca-params.conf");
+  for (std::string line; std::getline(file, line);) {
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos || line.compare(begin, 3, "btl") != 0) continue;
+    const auto next = line.find_first_not_of(" \t", begin + 3);
+    if (next != std::string::npos && line[next] == '=') return true;
+  }
+  return false;
+}
+
+/// Ranks of one host need no network: shared memory alone opens no port. Open MPI's TCP transport listens on all
+/// addresses of the host, and whoever connects and sends one byte keeps the rank waiting for the next one. What the
+/// user has set, as mpirun --mca btl does, stays.
+void keep_to_shared_memory() {
+  if (!all_ranks_are_here()) return;
+#ifdef OPEN_MPI
+  std::string names = OMPI_MAJOR_VERSION >= 5 ? "self,sm" : "self,vader";
+#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
+  names += ",smcuda";
+#endif
+  if (!chosen_in_file()) ::setenv("OMPI_MCA_btl", names.c_str(), 0);
+#endif
+  // Of the libraries below: UCX (MPICH of Debian), and libfabric, which cannot do without a network.
+  if (std::getenv("UCX_NET_DEVICES") == nullptr) ::setenv("UCX_TLS", "^tcp", 0);
+  ::setenv("FI_TCP_IFACE", "lo", 0);
+  ::setenv("FI_SOCKETS_IFACE", "lo", 0);
+}
+
 int start(lockstep::MpiFacts* facts, int machine, lockstep::MpiProcessors* processors) {
   // Where ranks share cores, Open MPI yields in every MPI_Test, after a nap too, and the core is lost again for
   // milliseconds. Ranks::wait yields when that is of use.
   ::setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
+  keep_to_shared_memory();
   int provided = 0, length = 0;
   int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   if (error != MPI_SUCCESS) return error;

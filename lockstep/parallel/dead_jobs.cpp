@@ -1,0 +1,222 @@
+#include "lockstep/parallel/dead_jobs.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "lockstep/parallel/leftovers.hpp"
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSessionVariable = "OMPI_MCA_orte_jobfam_session_dir";
+constexpr std::string_view kMpichMemory = "mpich_";
+// From the mark to the memory: both are made while MPI starts, which a watchdog ends sooner.
+constexpr std::int64_t kStartSeconds = 60;
+// A file that was made just now may not be mapped yet.
+constexpr std::int64_t kSettled = 1;
+
+/// Whoever sees processes by other numbers cannot tell which ones are dead: it has another mark.
+std::string mark_prefix() {
+  struct stat about {};
+  const bool known = ::stat("/proc/self/ns/pid", &about) == 0;
+  return fmt::format("lockstep.{:x}.", known ? about.st_ino : 0);
+}
+
+std::optional<struct stat> own_file(const fs::path& path) {
+  struct stat about {};
+  if (::lstat(path.c_str(), &about) != 0 || about.st_uid != ::geteuid()) return std::nullopt;
+  return about;
+}
+
+void touch(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file >= 0) ::close(file);
+}
+
+std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error))
+    if (each->path().filename().string().starts_with(prefix)) found.push_back(each->path());
+  return found;
+}
+
+std::optional<std::uint64_t> number(std::string_view text, int base = 10) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// A process of this user whose name begins in one of these ways: one with another name has got the number of a dead
+/// one.
+bool runs(std::uint64_t process, std::initializer_list<std::string_view> names) {
+  const fs::path about = fs::path("/proc") / std::to_string(process);
+  if (!own_file(about)) return false;
+  std::ifstream file(about / "comm");
+  std::string name;
+  std::getline(file, name);
+  return std::any_of(names.begin(), names.end(), [&](std::string_view each) { return name.starts_with(each); });
+}
+
+/// Whether `test(folder in /proc)` holds for a process of this user, this one aside.
+template <class Test>
+bool any_process(const Test& test) {
+  for (const fs::path& each : entries("/proc", ""))
+    if (const auto process = number(each.filename().string()))
+      if (*process != static_cast<std::uint64_t>(::getpid()) && own_file(each) && test(each)) return true;
+  return false;
+}
+
+bool has_live_ranks(const fs::path& session) {
+  const std::string entry = fmt::format("{}={}", kSessionVariable, session.string());
+  return any_process([&](const fs::path& process) {
+    std::ifstream environment(process / "environ");  // empty for a zombie
+    for (std::string each; std::getline(environment, each, '\0');)
+      if (each == entry) return true;
+    return false;
+  });
+}
+
+bool is_mapped(const fs::path& memory) {
+  return any_process([&](const fs::path& process) {
+    std::ifstream maps(process / "maps");
+    for (std::string line; std::getline(maps, line);)
+      if (line.ends_with(memory.string())) return true;
+    return false;
+  });
+}
+
+bool is_number(const fs::path& path) { return number(path.filename().string()).has_value(); }
+
+/// mpirun writes contact.txt when it is ready to start processes; then come a folder for each job (0 is its own) and
+/// the data of the processes.
+bool has_started_nothing(const fs::path& session) {
+  if (!own_file(session / "contact.txt")) return false;
+  for (const fs::path& each : entries(session, "")) {
+    if (is_number(each) && each.filename() != "0") return false;
+    if (each.filename().string().starts_with("pmix_dstor") && !entries(each, "smdataseg-").empty()) return false;
+  }
+  return true;
+}
+
+/// The shared memory of the jobs of an mpirun, which has its number, and theirs, in contact.txt:
+/// "<number>.0;tcp://...".
+std::set<fs::path> memory_of(const fs::path& session, const fs::path& folder) {
+  std::ifstream contact(session / "contact.txt");
+  std::string line;
+  std::getline(contact, line);
+  const auto job = number(std::string_view(line).substr(0, line.find('.')));
+  std::set<fs::path> found;
+  if (!job) return found;
+  for (const fs::path& each : entries(folder, "vader_segment.")) {
+    // vader_segment.<host>.<user>.<job in hex>.<rank>
+    const std::string name = each.filename().string();
+    const auto last = name.rfind('.'), before = name.rfind('.', last - 1);
+    const auto of = number(std::string_view(name).substr(before + 1, last - before - 1), 16);
+    if (of && *of >> 16 == *job >> 16 && own_file(each)) found.insert(each);
+  }
+  return found;
+}
+
+/// True unless a rank of it still lives.
+bool remove_session(const fs::path& session, const fs::path& memory, const std::vector<pid_t>& launched) {
+  const auto mpirun = number(session.filename().string().substr(4));
+  const auto about = own_file(session);
+  if (!mpirun || !about || !S_ISDIR(about->st_mode) || runs(*mpirun, {"mpirun", "mpiexec", "orte"})) return true;
+  const bool ours = std::find(launched.begin(), launched.end(), static_cast<pid_t>(*mpirun)) != launched.end() ||
+                    !entries(session, mark_prefix()).empty() || has_started_nothing(session);
+  if (!ours) return true;
+  if (has_live_ranks(session)) return false;
+  std::set<fs::path> dead = memory_of(session, memory);
+  dead.insert(session);
+  remove_leftovers(dead);
+  return true;
+}
+
+/// The marks of MPICH's jobs, lockstep.<namespace>.<parent of the ranks>, and the memory made soon after.
+bool remove_mpich(const fs::path& folder) {
+  const std::string prefix = mark_prefix();
+  bool all = true;
+  for (const fs::path& mark : entries(folder, prefix)) {
+    const auto parent = number(mark.filename().string().substr(prefix.size()));
+    const auto begun = own_file(mark);
+    if (!parent || !begun || runs(*parent, {""})) continue;
+    bool lives = false;
+    std::set<fs::path> dead = {mark};
+    for (const fs::path& each : entries(folder, kMpichMemory)) {
+      const auto made = own_file(each);
+      if (!made || made->st_mtime < begun->st_mtime || made->st_mtime > begun->st_mtime + kStartSeconds) continue;
+      if (is_mapped(each) || ::time(nullptr) <= made->st_mtime + kSettled)
+        lives = true;
+      else
+        dead.insert(each);
+    }
+    if (lives) dead.erase(mark);
+    all = all && !lives;
+    remove_leftovers(dead);
+  }
+  return all;
+}
+
+/// Where Open MPI keeps the sessions of this user on this host: as it has told a rank, or as it would choose.
+std::vector<fs::path> session_folders() {
+  if (const char* folder = std::getenv("OMPI_MCA_orte_top_session_dir"); folder != nullptr) return {folder};
+  fs::path base = "/tmp";
+  for (const char* name : {"TMP", "TEMP", "TMPDIR"})  // the last one counts
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') base = value;
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  std::vector<fs::path> found;
+  const std::string name = host, user = std::to_string(::geteuid());
+  for (const std::string& each : {name, name.substr(0, name.find('.'))})
+    found.push_back(base / fmt::format("ompi.{}.{}", each, user));
+  return found;
+}
+
+}  // namespace
+
+StartMark::StartMark() {
+  const std::string name = fmt::format("{}{}", mark_prefix(), ::getppid());
+  if (const char* session = std::getenv(kSessionVariable); session != nullptr) {
+    if (is_session(session)) touch(fs::path(session) / name);
+  } else if (std::getenv("PMI_RANK") != nullptr) {
+    mpich_ = fs::path("/dev/shm") / name;
+    touch(mpich_);
+  }
+}
+
+void StartMark::remove() const {
+  std::error_code error;
+  if (!mpich_.empty()) fs::remove(mpich_, error);
+}
+
+bool remove_dead_jobs(const JobFolders& folders, const std::vector<pid_t>& launched) {
+  bool all = true;
+  for (const fs::path& folder : folders.sessions)
+    if (own_file(folder))
+      for (const fs::path& session : entries(folder, "pid.")) all &= remove_session(session, folders.memory, launched);
+  return remove_mpich(folders.memory) && all;
+}
+
+bool remove_dead_jobs(const std::vector<pid_t>& launched) {
+  return remove_dead_jobs({.sessions = session_folders()}, launched);
+}
+
+}  // namespace lockstep
