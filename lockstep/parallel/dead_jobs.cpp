@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -25,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSessionVariable = "OMPI_MCA_orte_jobfam_session_dir";
-constexpr std::string_view kMpichMemory = "mpich_";
+// Of MPICH itself, and of UCX below it.
+constexpr std::string_view kMpichMemory[] = {"mpich_", "ucx_shm_posix_"};
 // From the mark to the memory: both are made while MPI starts, which a watchdog ends sooner.
 constexpr std::int64_t kStartSeconds = 60;
 // A file that was made just now may not be mapped yet.
@@ -103,15 +103,14 @@ bool is_mapped(const fs::path& memory) {
   });
 }
 
-bool is_number(const fs::path& path) { return number(path.filename().string()).has_value(); }
-
-/// mpirun writes contact.txt when it is ready to start processes; then come a folder for each job (0 is its own) and
-/// the data of the processes.
+/// mpirun makes a folder 0 for itself first, and one for each job when it starts the processes; their data come last.
 bool has_started_nothing(const fs::path& session) {
-  if (!own_file(session / "contact.txt")) return false;
+  if (!own_file(session / "0")) return false;
   for (const fs::path& each : entries(session, "")) {
-    if (is_number(each) && each.filename() != "0") return false;
-    if (each.filename().string().starts_with("pmix_dstor") && !entries(each, "smdataseg-").empty()) return false;
+    const std::string name = each.filename().string();
+    const bool data = name.starts_with("pmix_dstor_");
+    if (!data && name != "0" && name != "contact.txt" && name != "hwloc.sm") return false;
+    if (data && !entries(each, "smdataseg-").empty()) return false;
   }
   return true;
 }
@@ -150,6 +149,13 @@ bool remove_session(const fs::path& session, const fs::path& memory, const std::
   return true;
 }
 
+std::vector<fs::path> mpich_memory(const fs::path& folder) {
+  std::vector<fs::path> found;
+  for (const std::string_view prefix : kMpichMemory)
+    for (fs::path& each : entries(folder, prefix)) found.push_back(std::move(each));
+  return found;
+}
+
 /// The marks of MPICH's jobs, lockstep.<namespace>.<parent of the ranks>, and the memory made soon after.
 bool remove_mpich(const fs::path& folder) {
   const std::string prefix = mark_prefix();
@@ -160,7 +166,7 @@ bool remove_mpich(const fs::path& folder) {
     if (!parent || !begun || runs(*parent, {""})) continue;
     bool lives = false;
     std::set<fs::path> dead = {mark};
-    for (const fs::path& each : entries(folder, kMpichMemory)) {
+    for (const fs::path& each : mpich_memory(folder)) {
       const auto made = own_file(each);
       if (!made || made->st_mtime < begun->st_mtime || made->st_mtime > begun->st_mtime + kStartSeconds) continue;
       if (is_mapped(each) || ::time(nullptr) <= made->st_mtime + kSettled)

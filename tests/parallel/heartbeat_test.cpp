@@ -157,6 +157,50 @@ TEST(Heartbeat, TheLauncherIsMissed) {
   EXPECT_NE(record.lines[0].find("its launcher"), std::string::npos) << record.lines[0];
 }
 
+TEST(Heartbeat, ACallThatDoesNotReturnEndsTheRun) {
+  for (const bool both : {false, true}) {
+    Record record;
+    std::vector<std::pair<int, std::string>> over;
+    run_ranks(2, [&](Ranks& ranks) {
+      LibraryCalls calls;
+      const bool held = both || ranks.rank() == 1;
+      HeartbeatOptions options = record.options();
+      options.calls = &calls;
+      options.stuck_call = milliseconds(500);
+      options.on_over = [&](int code, const std::string& line) {
+        const std::lock_guard lock(record.mutex);
+        over.emplace_back(code, line);
+      };
+      ranks.note_step(41);
+      const Heartbeat heartbeat(ranks, options);
+      const LibraryCall call(held ? &calls : nullptr);
+      EXPECT_TRUE(is_over(ranks));
+    });
+    ASSERT_EQ(record.lines.size(), 1u) << fmt::format("{}", fmt::join(record.lines, "\n"));
+    EXPECT_TRUE(record.lines[0].starts_with(fmt::format("rank {} on localhost: a call into ", both ? 0 : 1)))
+        << record.lines[0];
+    EXPECT_NE(record.lines[0].find("not returned for 0.5 s, in phase training after step 41"), std::string::npos)
+        << record.lines[0];
+    ASSERT_EQ(over.size(), 2u) << "every rank learns it, one says it";
+    EXPECT_EQ(over[0], std::pair(7, record.lines[0]));
+    EXPECT_EQ(over[1], std::pair(7, std::string()));
+  }
+}
+
+TEST(Heartbeat, RanksThatAllDoNothingEndTheRun) {
+  Record record;
+  run_ranks(3, [&](Ranks& ranks) {
+    HeartbeatOptions options = record.options();
+    options.idle = milliseconds(500);
+    // Their threads share one processor clock: those that wait do not work.
+    ranks.status().waiting = true;
+    const Heartbeat heartbeat(ranks, options);
+    EXPECT_TRUE(is_over(ranks));
+  });
+  ASSERT_EQ(record.lines.size(), 1u) << fmt::format("{}", fmt::join(record.lines, "\n"));
+  EXPECT_NE(record.lines[0].find("no rank has done anything for 0.5 s"), std::string::npos) << record.lines[0];
+}
+
 TEST(Heartbeat, EveryRankKnowsThatOneWorks) {
   Record record;
   run_ranks(3, [&](Ranks& ranks) {

@@ -35,6 +35,18 @@ TEST(Watchdog, ReallyEndsTheProcess) {
       testing::ExitedWithCode(7), "gone");
 }
 
+TEST(Watchdog, DoesNotWaitWhereThereIsNoHope) {
+  std::atomic<int> code = 0;
+  std::atomic<bool> hopeless = false;
+  const Watchdog guard(
+      std::chrono::hours(1), "", 7, [&](int exit_code) { code = exit_code; }, [&] { return hopeless.load(); });
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_EQ(code, 0);
+  hopeless = true;
+  for (int i = 0; i < 500 && code == 0; ++i) std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_EQ(code, 7);
+}
+
 TEST(Watchdog, ItsThreadsHearNoSignals) {
   bool blocked = false;
   start_quiet_thread([&] {
