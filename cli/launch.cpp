@@ -36,6 +36,8 @@ constexpr std::chrono::seconds kWithoutRanks{5};
 // How long it may take to start them; hosts may have to be reached first.
 constexpr std::chrono::seconds kFirstRank{20}, kFirstRankOfHosts{120};
 constexpr std::chrono::seconds kKilling{5}, kAnswer{5};
+// How long files of MPICH may look as if somebody were about to use them.
+constexpr std::chrono::milliseconds kSettling{3000};
 
 volatile std::sig_atomic_t signals = 0;
 extern "C" void count_signal(int) { signals = signals + 1; }
@@ -101,9 +103,11 @@ class Supervisor {
       // Ranks that are still there outlived mpirun, or are killed with it: nobody else tidies up after them.
       look_for_leftovers();
       if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");
+      // First: the folder of the session tells which memory was its own.
+      auto left = outcome.killed || outcome.code != 0 ? kSettling : std::chrono::milliseconds{};
+      for (; !remove_dead_jobs({mpirun}) && left.count() > 0; left -= kLook) std::this_thread::sleep_for(kLook);
       remove_leftovers(leftovers_);
       leftovers_.clear();
-      remove_dead_jobs({mpirun});
       finish(outcome);
       if (restart == arguments_.max_restarts)
         throw Error(ExitCode::peer_lost,

@@ -262,13 +262,18 @@ class TrainRun {
     } catch (const Interrupted& at) {
       ranks_.note_phase("saving");
       checkpoints.save(*trainer_);
+      const std::string folder = summary.directory.path().string();
+      const Error stopped(
+          ExitCode::preempted,
+          fmt::format("stopped by a signal at epoch {}, step {} of {}, and saved; to go on: lockstep "
+                      "train {} --out {} --resume",
+                      at.epoch, at.step, at.steps, summary.directory.file(kConfigFile).string(), folder));
+      // Now: mpirun gives its ranks a second after a signal.
+      status_.decide(static_cast<int>(stopped.code()), stopped.what());
+      status_.write();
       save_model(summary.directory.file(kModelFile), *network_, info_);
       write_run_report(summary.directory.path(), console_);
-      const std::string folder = summary.directory.path().string();
-      throw Error(ExitCode::preempted,
-                  fmt::format("stopped by a signal at epoch {}, step {} of {}, and saved; to go on: lockstep train {} "
-                              "--out {} --resume",
-                              at.epoch, at.step, at.steps, summary.directory.file(kConfigFile).string(), folder));
+      throw stopped;
     }
     summary.seconds = seconds_since(start);
     summary.samples = (config_.epochs - before.epoch) * data_.train->size() - before.samples;

@@ -88,7 +88,8 @@ class Hosts(JobTest):
         self.command("openmpi", 2)
         self.train_alone(RUN)
         self.write("hosts", f"{NEAR} slots=3\n{FAR} slots=1\n")
-        job = self.inside([PROGRAM, "launch", "-n", "4", "--hosts", "hosts", "--agent", str(self.agent), "train", "a.toml",
+        job = self.inside([PROGRAM, "launch", "-n", "4", "--hosts", "hosts", "--agent", str(self.agent), "--interface",
+                           "eth0", "train", "a.toml",
                            "--set", "parallel.pipeline=2", "--out", "run"])
         job.wait_until(lambda: self.has_lines("run/metrics.jsonl", 30))
         processes = children(job.process.pid)

@@ -134,6 +134,12 @@ class CommandLine(LaunchTest):
             self.refuse(2, message, "launch", "-n", "2", "--hosts", "hosts", "train", "a.toml", "--out", "run")
         self.refuse(2, "cannot be read", "launch", "-n", "2", "--hosts", "none", "train", "a.toml", "--out", "run")
 
+    def test_the_network_between_hosts(self):
+        self.refuse(2, "there is one host", "launch", "-n", "2", "--interface", "lo", "train", "a.toml", "--out", "run")
+        self.write("hosts", "a:2\nb:2\n")
+        self.refuse(2, "--interface none7: this host has no such network", "launch", "-n", "2", "--hosts", "hosts", "--interface",
+                    "none7", "train", "a.toml", "--out", "run")
+
     def test_a_fault_of_the_run_is_not_repeated(self):
         self.write("a.toml", MOONS.replace("epochs", "epoch"))
         job = self.start("openmpi", "a.toml", "--out", "run")

@@ -163,6 +163,34 @@ class Ends(RanksTest):
         self.assertEqual(self.contents("run"), alone)
 
 
+    def test_the_status_tells_what_mpirun_does_not(self):
+        """Ctrl-C at mpirun: Open MPI ends with 1, MPICH with 0, and the last line may be lost."""
+        self.write("a.toml", MOONS.replace("epochs = 3", "epochs = 1000000"))
+        for library in LAUNCHERS:
+            name = f"run-{library}"
+            with subprocess.Popen(self.command(library, 2, "train", "a.toml", "--out", name, "--quiet"), cwd=self.folder,
+                                  env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+                while run.poll() is None and not self.has_lines(f"{name}/metrics.jsonl", 5):
+                    time.sleep(0.01)
+                run.send_signal(signal.SIGINT)
+                _, errors = run.communicate(timeout=60)
+            status = json.loads((self.folder / name / "status.json").read_text())
+            self.assertEqual((status["state"], status["exit_code"], status["ranks"]), ("stopped", 10, 2), f"{status}\n{errors}")
+            self.assertEqual(status["resume"], f"lockstep train {name}/config.toml --out {name} --resume")
+
+    def test_the_status_of_a_rank_that_is_lost(self):
+        self.write("a.toml", MOONS.replace("epochs = 3", "epochs = 1000000"))
+        with subprocess.Popen(self.command("openmpi", 2, "train", "a.toml", "--out", "run", "--quiet"), cwd=self.folder,
+                              env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            while run.poll() is None and not self.has_lines("run/metrics.jsonl", 5):
+                time.sleep(0.01)
+            os.kill(self.rank_process(run.pid, 1), signal.SIGKILL)
+            _, errors = run.communicate(timeout=60)
+        status = json.loads((self.folder / "run" / "status.json").read_text())
+        self.assertEqual((status["state"], status["exit_code"]), ("lost", 7), f"{status}\n{errors}")
+        self.assertRegex(status["message"], r"rank 1 on \S+ has died; it was in phase")
+
+
 class Launchers(RanksTest):
     def test_processes_that_do_not_find_each_other(self):
         self.write("a.toml", MOONS)

@@ -39,6 +39,30 @@ class Train(ProgramTest):
         self.assertGreater(timings[0]["seconds"]["total"], 0)
         self.assertEqual(timings[0]["backend"], "simd")
 
+    def status(self, run="run"):
+        return json.loads((self.folder / run / "status.json").read_text())
+
+    def test_the_status_of_a_run(self):
+        self.train()
+        status = self.status()
+        self.assertEqual((status["state"], status["exit_code"], status["epoch"], status["epochs"], status["step"], status["ranks"]),
+                         ("finished", 0, 3, 3, 9, 1))
+        self.assertEqual((status["message"], status["resume"]), ("", None))
+        self.assertLessEqual(status["began"], status["time"])
+        self.write("wild.toml", MOONS.replace('{name = "adam", lr = 0.05}', '{name = "sgd", lr = 1e300}'))
+        self.refuse(8, "diverged", "train", "wild.toml", "--out", "wild run")
+        status = self.status("wild run")
+        self.assertEqual((status["state"], status["exit_code"]), ("diverged", 8))
+        self.assertIn("diverged", status["message"])
+        self.assertEqual(status["resume"], "lockstep train 'wild run/config.toml' --out 'wild run' --resume")
+
+    def test_the_status_while_it_runs(self):
+        self.write("a.toml", LONG)
+        process = self.start("train", "a.toml", "--out", "run", "--quiet")
+        status = self.status()
+        self.assertEqual((status["state"], status["exit_code"], status["process"]), ("running", None, process.pid))
+        process.kill()
+
     def test_two_runs_are_the_same_bytes(self):
         first, second = self.train(out="one"), self.train(out="two")
         self.assertEqual(first["weight_hash"], second["weight_hash"])
@@ -165,6 +189,11 @@ class Train(ProgramTest):
                 self.assertIn(b"stopped by a signal at epoch", err)
                 self.assertEqual(out, b"")
                 self.succeed("eval", "run/model.safetensors")
+                status = self.status()
+                self.assertEqual((status["state"], status["exit_code"]), ("stopped", 10))
+                self.assertIn(status["message"], err.decode())
+                self.assertIn(f"to go on: {status['resume']}", err.decode())
+                self.assertEqual(status["epoch"], int(err.split(b"at epoch ")[1].split(b",")[0]))
 
     def test_a_directory_in_use(self):
         self.write("a.toml", LONG)

@@ -20,12 +20,11 @@ namespace fs = std::filesystem;
 constexpr const char* kSession = "OMPI_MCA_orte_jobfam_session_dir";
 
 /// A child that waits to be killed.
-pid_t start_child(const char* name) {
+pid_t start_child() {
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_NAME, name);
-  ::execlp("sleep", name, "600", nullptr);
+  ::execlp("sleep", "sleep", "600", nullptr);
   ::_exit(127);
 }
 
@@ -116,7 +115,7 @@ TEST_F(DeadJobs, AnMpirunThatHadStartedNothing) {
 }
 
 TEST_F(DeadJobs, WhatLivesIsLeftAlone) {
-  // Named like mpirun for as long as it sleeps: execlp keeps no name, so the child does not exec.
+  // It keeps that name because it does not exec.
   const pid_t mpirun = ::fork();
   if (mpirun == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -135,7 +134,7 @@ TEST_F(DeadJobs, WhatLivesIsLeftAlone) {
   end_child(mpirun);
   // It is dead, but one of its ranks is not.
   ::setenv(kSession, path.c_str(), 1);
-  const pid_t rank = start_child("rank");
+  const pid_t rank = start_child();
   ::unsetenv(kSession);
   for (std::string name; name != "sleep";) {
     std::ifstream file("/proc/" + std::to_string(rank) + "/comm");
@@ -150,7 +149,7 @@ TEST_F(DeadJobs, WhatLivesIsLeftAlone) {
 }
 
 TEST_F(DeadJobs, APidThatIsInUseAgain) {
-  const pid_t other = start_child("other");
+  const pid_t other = start_child();
   const fs::path path = session(other, true);
   EXPECT_TRUE(remove_dead_jobs(folders_, {}));
   EXPECT_FALSE(fs::exists(path)) << "that process is no mpirun";
