@@ -50,6 +50,8 @@ Ctrl-C ends the measuring and keeps what was measured.)");
   command->add_option("-o,--out", ladder.out, "The folder for results and report; default: runs/ladder-<n>")
       ->option_text("DIR");
   command->add_flag("--overwrite", ladder.overwrite, "Replace an earlier measurement in --out");
+  command->add_flag("--verbose", ladder.verbose,
+                    "Also print what the report has: scaling, laws, what limits each rung and what each part gains");
   command->add_flag("--csv", ladder.csv, "Also write every table as CSV, and as the lines that Extra-P reads");
 }
 

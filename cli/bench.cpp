@@ -161,15 +161,15 @@ class BenchRun {
   static std::vector<std::string> cells(const std::string& kernel, const std::string& shape, const BenchResult& result,
                                         const std::vector<BenchResult>& all) {
     const double rate = result.flops_per_second(), giga = 1e-9;
-    const MedianInterval& interval = result.seconds.interval;
+    const auto& interval = result.seconds.interval;
     const auto ratio = times_naive(result, all);
     return {kernel,
             shape,
             result.kernel,
             fmt::format("{}{:.2f}", result.part ? "~" : "", rate * giga),
-            interval.coverage >= 0.95 ? fmt::format("{:.2f} - {:.2f}", result.cost.flops / interval.high * giga,
-                                                    result.cost.flops / interval.low * giga)
-                                      : "-",
+            interval ? fmt::format("{:.2f} - {:.2f}", result.cost.flops / interval->high * giga,
+                                   result.cost.flops / interval->low * giga)
+                     : too_few_text(result.seconds.count),
             fmt::format("{:.1f} %", 100 * rate / result.peak),
             fmt::format("{:.1f}", result.cost.bytes / result.seconds.median * giga),
             ratio ? fmt::format("{:.2f}", *ratio) : "-",
@@ -190,14 +190,10 @@ class BenchRun {
                  {"part", result.part},
                  {"flops", result.cost.flops},
                  {"bytes", result.cost.bytes}};
-    json["seconds"] = {{"median", s.median},
-                       {"mad", s.mad},
-                       {"min", s.min},
-                       {"max", s.max},
-                       {"low", s.interval.low},
-                       {"high", s.interval.high},
-                       {"coverage", s.interval.coverage},
-                       {"count", s.count}};
+    json["seconds"] = {{"median", s.median}, {"mad", s.mad}, {"min", s.min}, {"max", s.max}, {"count", s.count}};
+    if (s.interval)
+      json["seconds"].update(
+          {{"low", s.interval->low}, {"high", s.interval->high}, {"coverage", s.interval->coverage}});
     json["gflops_per_second"] = result.flops_per_second() * 1e-9;
     json["share_of_peak"] = result.flops_per_second() / result.peak;
     if (const auto ratio = times_naive(result, all)) json["times_naive"] = *ratio;
@@ -206,7 +202,7 @@ class BenchRun {
 
   static std::string footnote() {
     return "\nOne thread; a device: all of it, by its own clock, without the launches. Medians of samples taken in "
-           "turns; interval: 95 % for the\nmedian, from order statistics, '-' where there are too few samples. of "
+           "turns; interval: 95 % for the\nmedian, from order statistics, n = 2 where there are too few samples. of "
            "peak: "
            "of the measured multiply-add peak of one thread, or of the\ndevice. GB/s: operands once, wherever they "
            "lie. "

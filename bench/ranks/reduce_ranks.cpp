@@ -13,6 +13,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/lab/statistics.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/rank_tree.hpp"
 
@@ -65,8 +66,9 @@ int main(int argc, char** argv) {
     const Summary ours = summarise(tree_times), theirs = summarise(library_times);
     fmt::print("{} floats, {} ranks ({}), {} rounds\n", parameters, ranks.size(), ranks.transport().describe(), rounds);
     const auto line = [](const char* name, const Summary& s) {
-      fmt::print("{:14} median {:8.1f} us  [{:.1f}, {:.1f}]\n", name, s.median * 1e6, s.interval.low * 1e6,
-                 s.interval.high * 1e6);
+      fmt::print("{:14} median {:8.1f} us  {}\n", name, s.median * 1e6,
+                 s.interval ? fmt::format("[{:.1f}, {:.1f}]", s.interval->low * 1e6, s.interval->high * 1e6)
+                            : too_few_text(s.count));
     };
     line("tree", ours);
     line("MPI_Allreduce", theirs);

@@ -171,7 +171,7 @@ class Analysis {
       result.samples.push_back(seconds * scale(climbed) / rung.growth);
     result.baseline = "naive";
     result.kernels = kernels_of(rung);
-    result.weight_hash = climbed.last.weight_hash;
+    result.weight_hash = climbed.check.weight_hash;
     result.words = {{"title", rung.title},
                     {"group", to_string(rung.group)},
                     {"mark", climbed.mark},
@@ -184,6 +184,7 @@ class Analysis {
                       {"ranks", double(rung.ranks)},
                       {"growth", double(rung.growth)},
                       {"measured_samples", double(climbed.samples * rung.growth)},
+                      {"check_samples", double(climb_.check_samples)},
                       {"samples_per_epoch", double(climb_.epoch_samples)},
                       {"scale", scale(climbed) / rung.growth},
                       {"flops", flops}};
@@ -205,9 +206,7 @@ class Analysis {
       add_pop_factors(climbed, result);
     }
     if (rung.workers() > climb_.ceilings.threads) result.warnings.push_back("more workers than processors");
-    if (!climbed.sampled.settled())
-      result.warnings.push_back(fmt::format("not settled ({}): the interval is wider than {:.0f} % of the median",
-                                            to_string(climbed.sampled.end), 100 * arguments_.share));
+    if (!climbed.sampled.settled()) result.warnings.push_back(unsettled_text(climbed.sampled, arguments_.share));
     results_.push_back(std::move(result));
   }
 
@@ -268,7 +267,7 @@ class Analysis {
     bool serial_base = false;
     for (const Climbed& each : climb_.rungs) {
       settled += each.sampled.settled();
-      few += summarise(each.sampled.samples).interval.coverage < 0.95;
+      few += summarise(each.sampled.samples).interval ? 0 : 1;
       most_scaled += each.samples < climb_.epoch_samples;
       serial_base |= each.rung.id == "naive";
       if (each.profile) explained = std::min(explained, each.profile->explained);
@@ -279,9 +278,9 @@ class Analysis {
                           : "naive was not measured");
     add_check("Medians with non-parametric 95 % intervals, no bare means", few == 0 ? "kept" : "partly",
               few == 0 ? "order statistics of all samples"
-                       : fmt::format("{} of {} rungs have fewer than 6 samples: their interval is the smallest and the "
-                                     "largest of them and covers less; a larger --budget takes more",
-                                     few, count));
+                       : fmt::format("{} of {} rungs have fewer than {} samples: no interval is shown for them; a "
+                                     "larger --budget takes more",
+                                     few, count, kLeastForInterval));
     add_check("Repeated until the interval is within the stated share of the median",
               settled == count ? "kept"
               : settled > 0    ? "partly"

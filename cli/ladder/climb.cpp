@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "cli/run_directory.hpp"
+#include "cli/ladder/curve.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/core/file.hpp"
 #include "lockstep/lab/peak.hpp"
-#include "lockstep/lab/statistics.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/model_file.hpp"
@@ -31,8 +28,10 @@ constexpr std::chrono::milliseconds kPeerRest{500};  // its threads spin on for 
 constexpr int kProbeBatches = 16;
 constexpr int kWantedSamples = 6;
 constexpr double kShortestEpoch = 0.15, kLongestEpoch = 8;
-constexpr double kSlow = 4;  // times the epoch of simd: measured on fewer samples
-constexpr double kCurveSeconds = 45;
+constexpr double kSlow = 4;       // times the epoch of simd: measured on fewer samples
+constexpr int kCheckBatches = 2;  // that every rung trains first: few, for plain loops are slow
+constexpr int kStages = 5;
+constexpr double kMachineSeconds = 5, kPeerSeconds = 15;  // expected, for people
 
 std::int64_t whole_batches(double samples, std::int64_t batch, std::int64_t most) {
   const auto batches = std::max<std::int64_t>(static_cast<std::int64_t>(samples / double(batch)), 1);
@@ -95,7 +94,7 @@ class Climber {
     climb_.setting.scratch = scratch_ = pattern;
     const int cpus = available_cpus();
     const Scalar scalar = config.model.precision == Precision::float32 ? Scalar::float32 : Scalar::float64;
-    console_.draw("ladder: measuring the machine");
+    stage("measuring the machine: arithmetic, memory, one training", kMachineSeconds);
     Ceilings& c = climb_.ceilings;
     c.threads = cpus;
     c.flops_one = measure_fma_peak(scalar, 1);
@@ -105,6 +104,13 @@ class Climber {
   }
 
   std::int64_t batch() const { return climb_.setting.batch; }
+
+  /// What happens next, and how long it is expected to take.
+  void stage(const std::string& what, double seconds) {
+    const double whole = std::ceil(seconds);
+    console_.note(fmt::format("{}/{} {}: about {}", ++stage_, kStages, what,
+                              whole < 60 ? fmt::format("{:.0f} s", whole) : duration(whole)));
+  }
 
   static const Rung& reference() {
     static const Rung simd{"reference", "SIMD kernels, 1 thread", RungGroup::simd, "simd"};
@@ -132,10 +138,14 @@ class Climber {
     const std::int64_t part = whole_batches(double(kProbeBatches * batch()), batch(), climb_.epoch_samples);
     const Turn& first = reference_of(part);
     const double rate = double(part) / first.seconds;
+    start_seconds_ = std::max(first.wall - 2 * first.seconds, 0.0);
+    climb_.check_samples = whole_batches(double(kCheckBatches * batch()), batch(), climb_.epoch_samples);
+    const auto peers = std::count_if(rungs.begin(), rungs.end(), [](const Rung& rung) { return rung.is_peer(); });
+    stage(fmt::format("checking {} rungs: each trains the same {} samples", rungs.size(), climb_.check_samples),
+          double(rungs.size()) * first.wall + (find_peers() ? kPeerSeconds * double(peers) : 0));
     // Of a turn: two epochs, and starting and ending the process.
     const double turn = 0.8 * arguments_.budget / double(kWantedSamples) / double(rungs.size());
-    const double start = std::max(first.wall - 2 * first.seconds, 0.0);
-    const double epoch = std::clamp((turn - start) / 2, kShortestEpoch, kLongestEpoch);
+    const double epoch = std::clamp((turn - start_seconds_) / 2, kShortestEpoch, kLongestEpoch);
     const std::int64_t usual = whole_batches(epoch * rate, batch(), climb_.epoch_samples);
     for (const Rung& rung : rungs) {
       console_.draw(fmt::format("ladder: trying {}", rung.title));
@@ -163,18 +173,28 @@ class Climber {
                               available_cpus() == 1 ? "is" : "are", available_cpus(), each.example));
   }
 
+  /// Workers share the samples, and what disturbs one of them holds up all: theirs are as many times more, so that an
+  /// epoch takes them as long as one thread. In half that time a moment that somebody else takes weighs twice.
+  std::int64_t samples_of(const Rung& rung, std::int64_t usual) const {
+    const bool shared =
+        rung.group == RungGroup::threads || rung.group == RungGroup::ranks || rung.group == RungGroup::hybrid;
+    const std::int64_t workers = shared ? std::min(rung.workers(), climb_.ceilings.threads) : 1;
+    return whole_batches(double(usual * workers), batch(), climb_.epoch_samples);
+  }
+
   void probe_rung(const Rung& rung, std::int64_t usual, double epoch) {
     try {
-      const std::int64_t one = whole_batches(1, batch(), climb_.epoch_samples);
-      const Turn turn = run_turn(rung, climb_.setting, one, kProbeLimit);
-      const double rate = double(one * rung.growth) / turn.seconds;
+      const Turn turn = run_turn(rung, climb_.setting, climb_.check_samples, kProbeLimit);
+      const double rate = double(climb_.check_samples * rung.growth) / turn.seconds;
       const bool slow = double(usual) / rate > kSlow * epoch && rung.group != RungGroup::weak;
-      std::int64_t samples = slow ? whole_batches(epoch * rate, batch(), usual) : usual;
+      std::int64_t samples = slow ? whole_batches(epoch * rate, batch(), usual) : samples_of(rung, usual);
       if (rung.group == RungGroup::weak)
         samples = std::min(samples, climb_.epoch_samples / rung.growth / batch() * batch());
       if (samples == 0) return leave_out(rung, "the data are too few to grow with the workers");
-      climb_.rungs.push_back({.rung = rung, .samples = samples});
+      Climbed climbed{.rung = rung, .samples = samples, .check = turn};
+      compare(climbed, climbed.check, climb_.check_samples);
       if (slow) reference_of(samples);
+      climb_.rungs.push_back(std::move(climbed));
     } catch (const Error& error) {
       if (error.code() == ExitCode::preempted) throw;
       leave_out(rung, error.what());
@@ -210,25 +230,26 @@ class Climber {
     }
     const double limit = kProbeLimit + 20 * climbed.last.wall;
     climbed.last = run_turn(climbed.rung, climb_.setting, climbed.samples, limit);
-    compare(climbed);
+    compare(climbed, climbed.last, climbed.samples);
     return climbed.last.seconds;
   }
 
-  /// The weights of this turn with those of the reference: every turn, not only the first.
-  void compare(Climbed& climbed) {
+  /// The weights of this turn with those of the reference on as many samples: every turn, not only the check. How far
+  /// they are off is said of the check, which all rungs have in common.
+  void compare(Climbed& climbed, const Turn& turn, std::int64_t samples) {
     if (climbed.rung.group == RungGroup::weak) {
       climbed.mark = "other training";
       return;
     }
-    const Turn& reference = reference_of(climbed.samples);
-    if (climbed.last.weight_hash == reference.weight_hash) {
+    const Turn& reference = reference_of(samples);
+    if (turn.weight_hash == reference.weight_hash) {
       if (climbed.mark.empty()) climbed.mark = "same";
       return;
     }
+    if (climbed.mark != "differs")
+      climbed.largest_difference =
+          largest_difference(load_model(turn.model).network, load_model(reference.model).network);
     climbed.mark = "differs";
-    climbed.largest_difference =
-        std::max(climbed.largest_difference.value_or(0),
-                 largest_difference(load_model(climbed.last.model).network, load_model(reference.model).network));
   }
 
   /// A peer's weights after one more training of its own, beside those of SIMD kernels from the same first weights on
@@ -273,6 +294,7 @@ class Climber {
     for (Climbed& climbed : climb_.rungs)
       variants.push_back(
           {climbed.rung.id, [this, &climbed] { return sample_once(climbed); }, climbed.rung.is_peer() ? 1 : 0});
+    stage(fmt::format("measuring {} rungs in turns", climb_.rungs.size()), arguments_.budget);
     const SamplingRule rule{.share = arguments_.share,
                             .least = std::min(kWantedSamples, arguments_.samples),
                             .most = arguments_.samples,
@@ -293,6 +315,9 @@ class Climber {
 
   /// One more turn of every rung, with spans: they say where the time goes, and their times are not used.
   void profile() {
+    double seconds = 0;
+    for (const Climbed& each : climb_.rungs) seconds += each.last.wall;
+    stage("looking where the time of each rung goes", seconds);
     for (Climbed& climbed : climb_.rungs) {
       if (climbed.rung.is_peer()) continue;
       console_.draw(fmt::format("ladder: spans of {}", climbed.rung.title));
@@ -307,61 +332,14 @@ class Climber {
 
   /// The training as the configuration has it, on the fastest rung that keeps the promise.
   void curve() {
-    const Climbed* fastest = nullptr;
-    double best = 0;
-    for (const Climbed& each : climb_.rungs) {
-      if (each.mark != "same" || each.rung.ranks > 1) continue;
-      const double rate = double(each.samples) / median(each.sampled.samples);
-      if (rate > best) {
-        best = rate;
-        fastest = &each;
-      }
-    }
-    if (fastest == nullptr) return;
-    const double epoch = double(climb_.epoch_samples) / best;
-    const auto epochs = std::min<std::int64_t>(climb_.config.epochs, static_cast<std::int64_t>(kCurveSeconds / epoch));
-    if (epochs < 1) return console_.note("no curve of loss and accuracy: an epoch takes too long");
-    console_.draw(fmt::format("ladder: training {} of {} epochs in full on {}", epochs, climb_.config.epochs,
-                              fastest->rung.title));
-    const fs::path folder = climb_.setting.scratch / "curve";
-    std::vector<std::string> words = {fs::read_symlink("/proc/self/exe").string(),
-                                      "train",
-                                      arguments_.config,
-                                      "--json",
-                                      "--quiet",
-                                      "--overwrite",
-                                      "--out",
-                                      folder.string(),
-                                      "--backend",
-                                      fastest->rung.backend,
-                                      "--threads",
-                                      std::to_string(fastest->rung.threads)};
-    for (const std::string& change : arguments_.set) words.insert(words.end(), {"--set", change});
-    words.insert(words.end(), {"--set", fmt::format("train.epochs={}", epochs)});
-    const Captured end = run_captured(words, {.patience = milliseconds_of(10 * kCurveSeconds), .stopped = stopped_});
-    if (!end.ok()) return console_.note(fmt::format("no curve of loss and accuracy: {}", end.reason()));
-    climb_.curve_rung = fastest->rung.title;
-    const Json json = Json::parse(end.out, nullptr, false);
-    if (json.is_object() && json.contains("seconds")) climb_.curve_seconds = json["seconds"].get<double>();
-    read_curve(folder / kMetricsFile);
-  }
-
-  void read_curve(const fs::path& file) {
-    std::ifstream lines(file);
-    const auto add = [](const Json& line, const char* part, const char* key, std::vector<double>& into) {
-      if (line.contains(part) && line[part].contains(key) && line[part][key].is_number())
-        into.push_back(line[part][key].get<double>());
-    };
-    for (std::string text; std::getline(lines, text);) {
-      const Json line = Json::parse(text, nullptr, false);
-      if (!line.is_object()) continue;
-      add(line, "train", "loss", climb_.curve_loss);
-      add(line, "train", "accuracy", climb_.curve_accuracy);
-      add(line, "validation", "loss", climb_.curve_validation_loss);
-      add(line, "validation", "accuracy", climb_.curve_validation_accuracy);
-      if (line.contains("test") && line["test"].contains("accuracy"))
-        climb_.final_accuracy = line["test"]["accuracy"].get<double>();
-    }
+    const CurvePlan plan = plan_curve(climb_);
+    if (plan.rung == nullptr) return;
+    if (plan.epochs < 1) return console_.note("no curve of loss and accuracy: an epoch takes too long");
+    stage(
+        fmt::format("training {} of {} epochs in full on {}", plan.epochs, climb_.config.epochs, plan.rung->rung.title),
+        plan.seconds + start_seconds_);
+    if (const std::string why = train_curve(plan, stopped_, climb_); !why.empty())
+      console_.note(fmt::format("no curve of loss and accuracy: {}", why));
   }
 
   const LadderArguments& arguments_;
@@ -372,7 +350,8 @@ class Climber {
   Climb climb_{};
   std::map<std::int64_t, Turn> references_;
   std::map<std::string, std::unique_ptr<PeerRung>> peers_;
-  int turns_ = 0;
+  int turns_ = 0, stage_ = 0;
+  double start_seconds_ = 0;  // of a turn: starting and ending the process, reading the data
   bool peer_was_last_ = false;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// The measuring part of the ladder: which rungs run here, on how many samples, and the samples themselves.
+// The measuring part of the ladder: which rungs run here, whether they train the same weights on the same few samples,
+// on how many samples each is measured, and the measurements themselves.
 
 #include <functional>
 #include <map>
@@ -27,10 +28,12 @@ struct Climbed {
   Rung rung{};
   std::int64_t samples = 0;  // of the training set that it was measured on
   SampledResult sampled{};   // seconds per pass over those samples
+  Turn check{};              // the training on Climb::check_samples, the same for every rung: its hash is shown
   Turn last{};               // of the samples: phases of ranks, hash, accuracy
   std::optional<TurnProfile> profile{};
   std::string mark{};                          // "same", "differs", "own weights", "other training"
-  std::optional<double> largest_difference{};  // of weights, where they are comparable and not the same
+  std::optional<double> largest_difference{};  // of weights, where they are comparable and not the same: of the check,
+                                               // of a later turn where only that differs
   std::string version{};                       // of a peer
 };
 
@@ -42,6 +45,7 @@ struct LeftOut {
 struct Climb {
   RunConfig config{};
   std::int64_t epoch_samples = 0;  // of a whole epoch
+  std::int64_t check_samples = 0;  // that every rung trains before it is measured
   Ceilings ceilings{};
   std::vector<Climbed> rungs{};
   std::vector<LeftOut> left_out{};

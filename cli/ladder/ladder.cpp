@@ -1,8 +1,10 @@
 #include "cli/ladder/ladder.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/build_commit.hpp"
 #include "cli/ladder/analysis.hpp"
@@ -24,12 +26,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Scaling, what limits the rungs, what gains from what, the words, and last the rungs themselves: what fits on a
-/// terminal. Charts, layers and the method are in the report.
-std::string terminal_text(const std::vector<Result>& results) {
+constexpr std::size_t kSentences = 3;
+
+/// What the report has in full, for those who asked: scaling, laws, what each part gains, what limits each rung.
+void add_details(const std::vector<Result>& results, report::Section& section) {
   const ResultSet set(results);
-  report::Document words;
-  report::Section& section = words.section("");
   for (report::Table& table : std::vector{scaling_table(set), pop_table(set)})
     if (!table.rows.empty()) section.add(std::move(table));
   for (const Result& each : results)
@@ -41,16 +42,21 @@ std::string terminal_text(const std::vector<Result>& results) {
     if (!each->word("verdict").empty())
       limits.items.push_back(fmt::format("{}: {}", each->word("title"), each->word("verdict")));
   section.add(report::Paragraph{"What limits each rung:"}).add(std::move(limits));
-  for (std::string& sentence : ladder_summary(results)) section.add(report::Paragraph{std::move(sentence)});
-  // Two tables of one width: all columns side by side would wrap.
-  const report::Table all = ladder_table(results);
   report::Table speed =
-      columns_of(all, {"rung", "measured_samples", "gflops", "peak_share", "accuracy", "weights", "explained"});
-  speed.title = "Speed, accuracy and weights";
-  report::Table time = columns_of(all, {"rung", "seconds_per_epoch", "speedup_naive", "speedup_simd", "efficiency"});
-  time.title = "Time and speed-up";
-  time.notes.clear();  // they stand below the other
-  section.add(std::move(speed)).add(std::move(time));
+      columns_of(ladder_table(results), {"rung", "measured_samples", "gflops", "peak_share", "accuracy", "explained"});
+  speed.title = "Speed and accuracy";
+  section.add(std::move(speed));
+}
+
+/// One table, and what it means in three sentences.
+std::string terminal_text(const std::vector<Result>& results, bool verbose) {
+  report::Document words;
+  report::Section& section = words.section("");
+  if (verbose) add_details(results, section);
+  section.add(short_ladder_table(results));
+  std::vector<std::string> sentences = ladder_summary(results);
+  sentences.resize(std::min(sentences.size(), kSentences));
+  section.add(report::Paragraph{fmt::format("{}", fmt::join(sentences, " "))});
   return report::to_text(words);
 }
 
@@ -85,9 +91,8 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
   if (console.json()) {
     for (const Result& each : results) console.print(to_json_line(each) + "\n");
   } else {
-    console.print(terminal_text(results));
-    console.print(fmt::format("\nreport   {}\nresults  {}\n", one_line(files.front().string()),
-                              one_line((folder / kResultsFile).string())));
+    console.print(terminal_text(results, arguments.verbose));
+    console.print(fmt::format("\nreport   {}\n", one_line(files.front().string())));
   }
   if (climbed.stopped)
     throw Error(ExitCode::preempted,

@@ -19,6 +19,7 @@ struct LadderArguments {
   std::string out{};                 // empty: runs/ladder-<n>
   bool overwrite = false;
   bool csv = false;
+  bool verbose = false;   // scaling, laws, sections and limits on the terminal too
   std::string command{};  // as it was typed
 };
 

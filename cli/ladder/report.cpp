@@ -7,6 +7,9 @@
 
 #include "cli/ladder/report_parts.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/lab/fits.hpp"
+#include "lockstep/lab/report/results_page.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
 
@@ -25,18 +28,25 @@ const Result* fastest(const std::vector<const Result*>& rungs, bool same_bits) {
 
 Cell speedup_cell(const std::optional<Speedup>& speedup) {
   if (!speedup) return {};
-  return Cell(speedup->value).interval(speedup->low, speedup->high);
+  Cell cell(speedup->value);
+  return speedup->interval ? cell.interval(speedup->interval->low, speedup->interval->high)
+                           : cell.noted(too_few_text(speedup->samples));
 }
 
+/// One hash for all that keep the promise; a library's own rounding has another after every training, so its distance
+/// says more.
 Cell weights_cell(const Result& rung) {
   const std::string mark = rung.word("mark");
-  const std::string hash = rung.weight_hash.substr(0, 8);
-  if (mark == "same") return Cell(hash).marked(Mark::same);
+  if (mark == "same") return Cell(rung.weight_hash.substr(0, 8)).marked(Mark::same);
   if (const auto difference = rung.number("largest_difference"))
-    return Cell(hash)
-        .shown(fmt::format("{}{}within {:.1e}", hash, hash.empty() ? "" : " ", *difference))
-        .marked(Mark::differs);
+    return Cell(rung.weight_hash).shown(fmt::format("within {:.1e}", *difference)).marked(Mark::differs);
   return Cell(mark).marked(Mark::muted);
+}
+
+Cell efficiency_cell(const std::optional<Speedup>& against_one, double workers) {
+  if (!against_one || workers <= 1) return {};
+  const double efficiency = against_one->value / workers;
+  return is_efficiency(efficiency) ? Cell(efficiency) : not_usable_cell();
 }
 
 Cell measured_cell(const Result& rung) {
@@ -50,11 +60,10 @@ Row rung_row(const Result& rung, const Result* naive, const Result* simd, const 
   const double workers = rung.number("threads").value_or(1) * rung.number("ranks").value_or(1);
   const auto against_simd = speedup_of(simd, rung);
   const bool ours = rung.word("group") != "peer";
-  Row row{.cells = {rung.word("title"),
-                    Cell(summary.median).interval(summary.interval.low, summary.interval.high).sampled(rung.samples),
+  Row row{.cells = {rung.word("title"), median_cell(summary).sampled(rung.samples),
                     Cell(static_cast<std::int64_t>(rung.samples.size())), measured_cell(rung),
                     speedup_cell(speedup_of(naive, rung)), speedup_cell(against_simd),
-                    workers > 1 && against_simd && ours ? Cell(against_simd->value / workers) : Cell(),
+                    ours ? efficiency_cell(against_simd, workers) : Cell(),
                     Cell(rung.number("flops_per_second").value_or(0) * 1e-9), Cell(rung.number("peak_share")),
                     Cell(rung.number("accuracy")), weights_cell(rung), Cell(rung.number("explained")),
                     Cell(rung.number("threads")), Cell(rung.number("ranks"))},
@@ -64,9 +73,13 @@ Row rung_row(const Result& rung, const Result* naive, const Result* simd, const 
   return row;
 }
 
-std::string times(const Speedup& speedup) {
-  return fmt::format("{:.3g} times ({:.3g} to {:.3g})", speedup.value, speedup.low, speedup.high);
+/// "30.9 to 32.0", "n = 2"
+std::string spread(const Speedup& speedup) {
+  return speedup.interval ? fmt::format("{:.3g} to {:.3g}", speedup.interval->low, speedup.interval->high)
+                          : too_few_text(speedup.samples);
 }
+
+std::string times(const Speedup& speedup) { return fmt::format("{:.3g} times ({})", speedup.value, spread(speedup)); }
 
 BarChart bars(const std::vector<const Result*>& rungs) {
   BarChart chart{
@@ -74,12 +87,12 @@ BarChart bars(const std::vector<const Result*>& rungs) {
       .title = "Time per epoch, rung by rung",
       .description = "Bars of the median seconds per epoch of every rung, on a logarithmic axis; shorter is faster.",
       .axis = {.title = "time per epoch", .unit = "s", .scale = Scale::log, .format = seconds()},
-      .note = "Whiskers: 95 % interval of the median."};
+      .note = "Whiskers: 95 % interval of the median; none where there are fewer than 6 samples."};
   for (const Result* each : rungs) {
     const Summary s = *each->summary();
-    chart.groups.push_back({.label = each->word("title"),
-                            .bars = {BarValue(s.median, Interval{s.interval.low, s.interval.high})},
-                            .tone = tone_of(*each)});
+    BarValue bar(s.median);
+    if (s.interval) bar.error = Interval{s.interval->low, s.interval->high};
+    chart.groups.push_back({.label = each->word("title"), .bars = {std::move(bar)}, .tone = tone_of(*each)});
   }
   return chart;
 }
@@ -103,7 +116,7 @@ Headline headline(const ResultSet& set, const std::vector<const Result*>& rungs)
     if (best == nullptr || best->name == against) return;
     if (const auto speedup = speedup_of(set.find("ladder", against), *best))
       top.numbers.push_back({fmt::format("{:.3g}×", speedup->value), label,
-                             fmt::format("95 %: {:.3g} to {:.3g}", speedup->low, speedup->high)});
+                             fmt::format("{}{}", speedup->interval ? "95 %: " : "", spread(*speedup))});
   };
   add("naive", "faster than plain loops");
   add("simd", "faster than one thread");
@@ -131,6 +144,15 @@ std::vector<std::string> left_out_lines(const ResultSet& set) {
   std::vector<std::string> lines;
   for (const auto& [why, titles] : reasons) lines.push_back(fmt::format("{}: {}", fmt::join(titles, "; "), why));
   return lines;
+}
+
+std::string weights_note(const std::vector<const Result*>& rungs) {
+  const double samples = rungs.empty() ? 0 : rungs.front()->number("check_samples").value_or(0);
+  return fmt::format(
+      "Weights: the hash of the weights after two epochs on the same {} samples, which every rung trains before it is "
+      "measured; same: every bit is that of SIMD kernels on one thread. Otherwise the largest difference of a weight "
+      "(PyTorch and JAX: from their own first weights, without shuffling, on the samples measured).",
+      samples > 0 ? fmt::format("{:.0f}", samples) : "few");
 }
 
 }  // namespace
@@ -198,8 +220,8 @@ Table ladder_table(std::span<const Result> results) {
                            .role = report::Role::metric},
                           {.title = "Samples", .format = integer(), .key = "samples"},
                           {.title = "Measured on", .format = integer(), .key = "measured_samples"},
-                          {.title = "× naive", .format = ratio(), .key = "speedup_naive"},
-                          {.title = "× simd", .format = ratio(), .key = "speedup_simd"},
+                          {.title = "× plain loops", .format = ratio(), .key = "speedup_naive"},
+                          {.title = "× one thread", .format = ratio(), .key = "speedup_simd"},
                           {.title = "Efficiency", .format = percent(0), .key = "efficiency"},
                           {.title = "GFLOP/s", .format = significant(3), .key = "gflops"},
                           {.title = "Of peak", .format = percent(1), .key = "peak_share"},
@@ -210,16 +232,33 @@ Table ladder_table(std::span<const Result> results) {
                           {.title = "Ranks", .format = integer(), .key = "ranks", .role = report::Role::parameter}}};
   for (const Result* each : rungs) table.rows.push_back(rung_row(*each, naive, simd, best));
   table.notes = {
-      "Medians of samples taken in turns, with non-parametric 95 % intervals. × naive: against plain serial loops; × "
-      "simd: against the best "
-      "serial rung. Efficiency: × simd / (threads x ranks). Of peak: of the multiply-add peak measured before, on one "
-      "or on all processors.",
+      fmt::format(
+          "Medians of samples taken in turns, with non-parametric 95 % intervals; n = 2: fewer than {} samples, "
+          "so no interval. × plain loops: the speed against optimised plain loops; × one thread: against SIMD "
+          "kernels on one thread. Efficiency: × one thread / (threads x ranks). Of peak: of the multiply-add "
+          "peak measured before, on one or on all processors.",
+          kLeastForInterval),
+      weights_note(rungs),
       "Accuracy: on test samples after two epochs on the samples measured, so rungs on other numbers of samples have "
-      "other accuracies. "
-      "Weights: same = the hash of SIMD kernels on one thread, trained on the same samples; otherwise the largest "
-      "difference of a weight from theirs (PyTorch and JAX: from their own first weights, without shuffling). "
-      "Explained: the share of "
-      "the time that spans account for."};
+      "other accuracies. Explained: the share of the time that spans account for."};
+  return table;
+}
+
+Table short_ladder_table(std::span<const Result> results) {
+  Table table = columns_of(ladder_table(results),
+                           {"rung", "seconds_per_epoch", "speedup_naive", "speedup_simd", "efficiency", "weights"});
+  table.title.clear();
+  for (Row& row : table.rows)
+    for (const std::size_t c : {std::size_t{2}, std::size_t{3}}) {
+      row.cells[c].error.reset();  // the report has them
+      row.cells[c].note.clear();
+    }
+  const double check = results.empty() ? 0 : ResultSet(results).rungs().front()->number("check_samples").value_or(0);
+  table.notes = {
+      fmt::format("Time: the median and its 95 % interval (n: too few samples for one). Efficiency: × one "
+                  "thread / workers. Weights: their hash after {:.0f} samples, trained twice by every rung; "
+                  "same: bit for bit.",
+                  check)};
   return table;
 }
 
@@ -248,7 +287,7 @@ Document ladder_document(std::span<const Result> results) {
   Table work = columns_of(all, {"rung", "gflops", "peak_share", "accuracy", "weights", "explained"});
   times.id = "times", times.title = "Time and speed-up of every rung";
   work.id = "work", work.title = "Speed, accuracy and weights of every rung";
-  times.notes.pop_back();
+  times.notes.resize(1);
   work.notes.erase(work.notes.begin());
   ladder.add(std::move(times)).add(bars(rungs)).add(std::move(work)).add(verdict_table(rungs));
   List left_out{.items = left_out_lines(set)};

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lockstep/lab/fits.hpp"
+#include "lockstep/lab/text_table.hpp"
+
 namespace lockstep::cli {
 
 using namespace report;  // NOLINT(google-build-using-namespace): the words of documents
@@ -114,9 +117,14 @@ std::vector<const Result*> ResultSet::rungs() const {
 std::optional<Speedup> speedup_of(const Result* base, const Result& own) {
   if (base == nullptr || base->samples.empty() || own.samples.empty()) return std::nullopt;
   const Summary a = *base->summary(), b = *own.summary();
-  if (b.interval.low <= 0) return std::nullopt;
-  return Speedup{a.median / b.median, a.interval.low / b.interval.high, a.interval.high / b.interval.low};
+  if (b.min <= 0) return std::nullopt;
+  Speedup speedup{.value = a.median / b.median, .samples = std::min(a.count, b.count)};
+  if (a.interval && b.interval)
+    speedup.interval = Interval{a.interval->low / b.interval->high, a.interval->high / b.interval->low};
+  return speedup;
 }
+
+Cell not_usable_cell() { return Cell(kNotUsable).noted(kWhyNotUsable).marked(Mark::muted); }
 
 Tone tone_of(const Result& rung) {
   const std::string group = rung.word("group");
@@ -143,12 +151,20 @@ Table scaling_table(const ResultSet& results) {
                 "a serial part; growing: overhead."}};
   for (const Result* fit : results.of("fit")) {
     if (fit->word("law") != "measured") continue;
-    const auto *x = series(*fit, "workers"), *y = series(*fit, "speedup"), *low = series(*fit, "low"),
-               *high = series(*fit, "high");
-    if (x == nullptr || y == nullptr || low == nullptr || high == nullptr) continue;
-    for (std::size_t i = 0; i < std::min({x->size(), y->size(), low->size(), high->size()}); ++i)
-      table.rows.push_back({.cells = {fit->word("of"), Cell((*x)[i]), Cell((*y)[i]).interval((*low)[i], (*high)[i]),
-                                      fit->number(fmt::format("karp_flatt_{:.0f}", (*x)[i]))}});
+    const auto *x = series(*fit, "workers"), *y = series(*fit, "speedup"), *n = series(*fit, "n"),
+               *low = series(*fit, "low"), *high = series(*fit, "high");
+    if (x == nullptr || y == nullptr) continue;
+    for (std::size_t i = 0; i < std::min(x->size(), y->size()); ++i) {
+      Cell speedup((*y)[i]);
+      if (low != nullptr && high != nullptr && i < std::min(low->size(), high->size()))
+        speedup.interval((*low)[i], (*high)[i]);
+      else if (n != nullptr && i < n->size())
+        speedup.noted(too_few_text(static_cast<std::int64_t>((*n)[i])));
+      const auto serial = fit->number(fmt::format("karp_flatt_{:.0f}", (*x)[i]));
+      table.rows.push_back(
+          {.cells = {fit->word("of"), Cell((*x)[i]), std::move(speedup),
+                     !serial || is_share({*serial, *serial, *serial}) ? Cell(serial) : not_usable_cell()}});
+    }
   }
   return table;
 }

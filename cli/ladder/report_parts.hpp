@@ -27,9 +27,14 @@ class ResultSet {
 
 /// Median of `base` over median of `own`, with the interval that their intervals allow.
 struct Speedup {
-  double value, low, high;
+  double value = 0;
+  std::optional<report::Interval> interval{};  // nothing where one of them has too few samples
+  std::int64_t samples = 0;                    // of the one with fewer
 };
 std::optional<Speedup> speedup_of(const Result* base, const Result& own);
+
+/// What stands where a share would that cannot be one.
+report::Cell not_usable_cell();
 
 report::Tone tone_of(const Result& rung);
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/ladder/report_parts.hpp"
+#include "lockstep/lab/fits.hpp"
 
 namespace lockstep::cli {
 
@@ -79,6 +80,8 @@ struct Kind {
   /// "SIMD (8 lanes)"
   std::string title() const { return ideal > 0 ? fmt::format("{} ({:.0f} {})", name, ideal, unit) : name; }
   std::string of_ideal(double gain) const { return fmt::format("{:.0f} % of {:.0f}", 100 * gain / ideal, ideal); }
+  /// Workers cannot bring far more than there are of them; lanes can, for vectors are not all that SIMD kernels have.
+  bool usable(double gain) const { return unit == "lanes" || ideal <= 0 || is_efficiency(gain / ideal); }
 };
 
 /// The kinds that were measured here, each on its widest rung that has a processor for every worker.
@@ -135,7 +138,9 @@ std::string reading(const std::vector<Kind>& kinds, const std::string& section) 
     if (!gain) continue;
     const double share = kind.ideal > 0 ? *gain / kind.ideal : 0;
     const bool simd = kind.unit == "lanes";
-    if (kind.ideal <= 0)
+    if (!kind.usable(*gain))
+      words.push_back(fmt::format("{} {}", kind.name, kNotUsable));
+    else if (kind.ideal <= 0)
       words.push_back(fmt::format("{} {}", kind.name, *gain > 1 ? "faster" : "slower"));
     else if (*gain < 1.1)
       words.push_back(fmt::format("{} nothing", kind.name));
@@ -160,7 +165,7 @@ std::vector<std::string> section_sentences(const ResultSet& results) {
     const std::vector<Part> parts = parts_of(*simd);
     for (const Part& part : parts) {
       const auto gain = kind.gain(part.name);
-      if (!gain || part.share < kJudged) continue;
+      if (!gain || part.share < kJudged || !kind.usable(*gain)) continue;
       if (most == nullptr || *gain > *kind.gain(most->name)) most = &part;
       if (least == nullptr || *gain < *kind.gain(least->name)) least = &part;
     }
@@ -201,6 +206,10 @@ void add_sections(const ResultSet& results, Document& document) {
     Row row{.cells = {part.name, part.share}};
     for (const Kind& kind : kinds) {
       const auto gain = kind.gain(part.name);
+      if (gain && !kind.usable(*gain)) {
+        row.cells.push_back(not_usable_cell());
+        continue;
+      }
       row.cells.emplace_back(gain);
       if (gain && kind.ideal > 0) row.cells.back().noted(kind.of_ideal(*gain));
     }

@@ -21,7 +21,8 @@ class ScalingStudy {
   /// The share of one thread's time that no other thread can take over, from the spans of one thread.
   std::optional<double> predicted_serial() const;
   void add_measured(const char* of, const std::vector<ScalingPoint>& points, std::vector<Result>& results) const;
-  void add_fit(const char* of, const std::optional<LawFit>& fit, std::vector<Result>& results) const;
+  /// `samples`: of the point with fewest. A fit that cannot be is named as not usable.
+  void add_fit(const char* of, std::optional<LawFit> fit, std::int64_t samples, std::vector<Result>& results) const;
 
   /// Says that there are too few points for a law.
   void add_unfitted(const char* of, const char* law, std::size_t points, std::size_t needed,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/lab/report/results_page.hpp"
 
 namespace lockstep::cli {
 
@@ -39,20 +40,14 @@ void time_variants(const ExperimentRun& run, const std::string& series, std::spa
     Variant variant = variants[i];
     if (variant.baseline.empty()) variant.baseline = variants[0].name;
     std::vector<std::string> warnings;
-    if (!taken[i].settled() && rule.share > 0)
-      warnings.push_back(fmt::format("not settled ({}): the interval is wider than {:.0f} % of the median",
-                                     to_string(taken[i].end), 100 * rule.share));
+    if (!taken[i].settled() && rule.share > 0) warnings.push_back(unsettled_text(taken[i], rule.share));
     keep_samples(run, series, variant, taken[i].samples, std::move(warnings));
   }
 }
 
 report::Cell time_cell(const Result& timing) {
   const std::optional<Summary> summary = timing.summary();
-  if (!summary) return {};
-  report::Cell cell(summary->median);
-  cell.sampled(timing.samples);
-  if (summary->interval.coverage >= 0.95) cell.interval(summary->interval.low, summary->interval.high);
-  return cell;
+  return summary ? report::median_cell(*summary).sampled(timing.samples) : report::Cell();
 }
 
 }  // namespace lockstep::cli

@@ -38,7 +38,7 @@ void keep_samples(const ExperimentRun& run, const std::string& series, const Var
 inline constexpr const char* kDeviceNote =
     "An OpenCL device may be the processor itself (PoCL, see lockstep doctor): its time is then no time of a GPU.";
 
-/// The median with its 95 % interval (where there are samples enough for one) and all samples, for a table.
+/// The median with its 95 % interval ("n = 2" where there are too few samples for one) and all samples, for a table.
 report::Cell time_cell(const Result& timing);
 
 }  // namespace lockstep::cli

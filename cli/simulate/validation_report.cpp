@@ -7,7 +7,7 @@
 
 #include "cli/simulate/units.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/lab/report/cell.hpp"
+#include "lockstep/lab/report/results_page.hpp"
 
 namespace lockstep::cli {
 
@@ -47,9 +47,8 @@ report::Row row_of(const Result& result, double error) {
   const Cell bits = !same        ? Cell()
                     : *same != 0 ? Cell("same").marked(report::Mark::same)
                                  : Cell("other").marked(report::Mark::differs);
-  const Summary real = *result.summary();
   report::Row row{.cells = {Cell(result.word("way")), Cell(static_cast<int>(needed(result, "ranks"))),
-                            Cell(real.median).interval(real.interval.low, real.interval.high),
+                            report::median_cell(*result.summary()),
                             Cell(needed(result, "simulated_seconds")).marked(report::Mark::simulated), Cell(error),
                             Cell(needed(result, "work_seconds")), bits}};
   if (needed(result, "crowded") != 0) row.cells[1].noted("more than cores");

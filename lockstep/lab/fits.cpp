@@ -12,6 +12,8 @@ namespace lockstep {
 namespace {
 
 constexpr int kDraws = 1000;
+constexpr double kFarOff = 0.25;       // of a share: what no cache explains
+constexpr double kSlightlyOff = 0.05;  // what the caches of several cores bring
 
 using Medians = std::vector<std::pair<double, double>>;  // workers, seconds
 using Parameters = std::vector<double>;
@@ -145,6 +147,13 @@ std::optional<Parameters> solve_usl(const Medians& medians) {
 double amdahl_speedup(double serial, double workers) { return 1 / (serial + (1 - serial) / workers); }
 
 double karp_flatt(double speedup, double workers) { return (1 / speedup - 1 / workers) / (1 - 1 / workers); }
+
+bool is_share(const FittedValue& fitted) {
+  return fitted.low <= 1 + kSlightlyOff && fitted.high >= -kSlightlyOff && fitted.value >= -kFarOff &&
+         fitted.value <= 1 + kFarOff;
+}
+
+bool is_efficiency(double share) { return share >= 0 && share <= 1 + kFarOff; }
 
 bool disagrees(double predicted, const FittedValue& fitted, double slack) {
   return predicted < fitted.low - slack || predicted > fitted.high + slack;

@@ -40,6 +40,16 @@ double amdahl_speedup(double serial, double workers);
 /// The experimentally determined serial share: (1/S - 1/p) / (1 - 1/p); p above 1.
 double karp_flatt(double speedup, double workers);
 
+/// Can a fitted value be a share of the work? Not where its whole interval lies outside 0 ... 1 (by more than 0.05,
+/// which caches bring), or the value itself by more than 0.25.
+bool is_share(const FittedValue& fitted);
+/// The same of an efficiency, or of what a part gains as a share of the workers: far above 1 it is a fault of
+/// measuring.
+bool is_efficiency(double share);
+/// What stands in the place of a value that is none.
+inline constexpr const char* kNotUsable = "not usable";
+inline constexpr const char* kWhyNotUsable = "the machine was busy, or the work is too little to share";
+
 /// Do a predicted value and a fitted one disagree: does it lie outside the fit's interval, and by more than `slack`?
 bool disagrees(double predicted, const FittedValue& fitted, double slack = 0.01);
 

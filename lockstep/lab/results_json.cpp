@@ -58,6 +58,8 @@ class Fields {
     throw Error(ExitCode::data, fmt::format("{}: {}{}{}", where_, key, key.empty() ? "" : " ", what));
   }
 
+  bool has(const char* key) const { return json_.contains(key); }
+
   const Json& get(const char* key) {
     const auto found = json_.find(key);
     if (found == json_.end()) fail(key, "is missing");
@@ -162,9 +164,16 @@ void check_statistics(Fields& fields, const Result& result) {
       fields.fail(key, "does not follow from the samples");
   };
   check("median", summary->median);
-  check("low", summary->interval.low);
-  check("high", summary->interval.high);
-  check("coverage", summary->interval.coverage);
+  // Files of older versions lack the count, and have an interval of however few samples.
+  if (fields.has("n")) check("n", double(summary->count));
+  if (summary->interval) {
+    check("low", summary->interval->low);
+    check("high", summary->interval->high);
+    check("coverage", summary->interval->coverage);
+  } else {
+    for (const char* key : {"low", "high", "coverage"})
+      if (fields.has(key)) static_cast<void>(fields.number(key));
+  }
 }
 
 /// nlohmann builds trees of any depth and lets the last of equal keys win; neither is allowed here.
@@ -197,10 +206,13 @@ std::string to_json_line(const Result& result) {
   Json json = {{"format", kFormat}, {"kind", result.kind}, {"name", result.name}, {"unit", result.unit}};
   json["samples"] = result.samples;
   if (const auto summary = result.summary()) {
+    json["n"] = summary->count;
     json["median"] = summary->median;
-    json["low"] = summary->interval.low;
-    json["high"] = summary->interval.high;
-    json["coverage"] = summary->interval.coverage;
+    if (summary->interval) {
+      json["low"] = summary->interval->low;
+      json["high"] = summary->interval->high;
+      json["coverage"] = summary->interval->coverage;
+    }
   }
   json["baseline"] = result.baseline;
   json["seed"] = result.seed ? Json(*result.seed) : Json(nullptr);

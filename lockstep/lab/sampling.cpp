@@ -5,8 +5,11 @@
 #include <cmath>
 #include <exception>
 
+#include <fmt/format.h>
+
 #include "lockstep/core/error.hpp"
 #include "lockstep/lab/statistics.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep {
 
@@ -82,7 +85,8 @@ std::vector<SampledResult> sample_in_turns(const std::vector<SampledVariant>& va
 bool is_settled(std::span<const double> samples, double share, int least) {
   if (samples.empty() || static_cast<int>(samples.size()) < least) return false;
   const Summary summary = summarise(samples);
-  return (summary.interval.high - summary.interval.low) / 2 <= share * std::abs(summary.median);
+  const auto interval = summary.interval.value_or(MedianInterval{summary.min, summary.max});
+  return (interval.high - interval.low) / 2 <= share * std::abs(summary.median);
 }
 
 std::vector<double> slowest_rank(const std::vector<std::vector<double>>& by_rank) {
@@ -93,6 +97,14 @@ std::vector<double> slowest_rank(const std::vector<std::vector<double>>& by_rank
     for (std::size_t i = 0; i < own.size(); ++i) slowest[i] = std::max(slowest[i], own[i]);
   }
   return slowest;
+}
+
+std::string unsettled_text(const SampledResult& result, double share) {
+  const auto count = static_cast<std::int64_t>(result.samples.size());
+  return fmt::format("not settled ({}): {}", to_string(result.end),
+                     count < kLeastForInterval
+                         ? fmt::format("{}, too few samples for an interval", too_few_text(count))
+                         : fmt::format("the interval is wider than {:.0f} % of the median", 100 * share));
 }
 
 const char* to_string(SamplingEnd end) {

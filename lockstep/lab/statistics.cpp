@@ -25,8 +25,9 @@ double median(std::vector<double> samples) {
   return samples.size() % 2 == 1 ? samples[half] : std::midpoint(samples[half - 1], samples[half]);
 }
 
-MedianInterval median_interval(std::vector<double> samples) {
+std::optional<MedianInterval> median_interval(std::vector<double> samples) {
   require_samples(samples.size());
+  if (static_cast<std::int64_t>(samples.size()) < kLeastForInterval) return std::nullopt;
   std::sort(samples.begin(), samples.end());
   const auto n = static_cast<std::int64_t>(samples.size());
   // tail = P(Binomial(n, 1/2) < k): each sample lies below the median with probability 1/2. Logarithms, because 2^-n

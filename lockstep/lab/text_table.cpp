@@ -7,6 +7,8 @@
 
 namespace lockstep {
 
+std::string too_few_text(std::int64_t samples) { return fmt::format("n = {}", samples); }
+
 std::int64_t display_width(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
 }

@@ -34,6 +34,8 @@ std::string duration(double seconds);
 std::string loss_text(double loss);
 /// "97.52 %", or "-" for nothing.
 std::string percent(std::optional<double> fraction);
+/// "n = 2": what stands where the interval of enough samples would.
+std::string too_few_text(std::int64_t samples);
 /// Characters, where a UTF-8 sequence is one.
 std::int64_t display_width(std::string_view text);
 

@@ -1,6 +1,7 @@
 """lockstep ladder, report and doctor, as users meet them: three rungs of a tiny training, and what is left of them."""
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -25,12 +26,12 @@ class Ladder(ProgramTest):
     def test_climbs_and_reports(self):
         done = self.climb("--csv")
         self.assertEqual(done.code, 0, done)
-        for text in ("plain loops, optimised", "SIMD kernels, 1 thread", "What limits each rung", "report.html"):
-            self.assertIn(text, done.out)
+        self.check_screen(done)
         results = self.results()
         rungs = [r for r in results if r["kind"] == "ladder"]
         self.assertEqual([r["name"] for r in rungs], RUNGS)
         self.assertEqual(len({r["weight_hash"] for r in rungs}), 1)
+        self.check_few_samples(rungs)
         for rung in rungs:
             self.assertEqual(rung["words"]["mark"], "same")
             self.assertGreaterEqual(len(rung["samples"]), 1)
@@ -44,21 +45,66 @@ class Ladder(ProgramTest):
         kinds = {r["kind"] for r in results}
         self.assertLessEqual({"machine", "ladder", "section", "roofline", "curve", "check"}, kinds)
         self.assertEqual("fit" in kinds, len(RUNGS) > 2)
-        self.check_fits(done.out, [r for r in results if r["kind"] == "fit"])
+        self.check_fits([r for r in results if r["kind"] == "fit"])
         page = (self.folder / "out/report.html").read_text()
         for text in ("plain loops, optimised", "Roofline", "Hoefler", "What each part gains from which kind of parallelism"):
             self.assertIn(text, page)
         self.assertTrue((self.folder / "out/ladder.csv").exists())
         self.report_again(page)
 
-    def check_fits(self, out, fits):
-        """What is fitted is shown, and what has too few points is named instead."""
+    def check_screen(self, done):
+        """What happens on stderr, stage by stage; then one table, three sentences, the report's path; no hash but one."""
+        for stage in range(1, 6):
+            self.assertRegex(done.err, rf"(?m)^{stage}/5 .*: about \d")
+        for text in ("plain loops, optimised", "SIMD kernels, 1 thread", "Efficiency", "report.html", "What limits it:"):
+            self.assertIn(text, done.out)
+        for text in ("What limits each rung", "Karp-Flatt", "Amdahl", "POP", "results.jsonl", "GFLOP"):
+            self.assertNotIn(text, done.out)
+        self.assertEqual(done.out.count("Rung "), 1, "one table")
+        self.assertEqual(len(set(re.findall(r"\b[0-9a-f]{8,64}\b(?= \(same\))", done.out))), 1, done.out)
+        self.assertLessEqual(max(map(len, done.out.splitlines())), 130)
+
+    def check_few_samples(self, rungs):
+        """Three samples are too few for an interval: their number stands there instead."""
+        for rung in rungs:
+            self.assertEqual(rung["n"], len(rung["samples"]))
+            self.assertLess(rung["n"], 6)
+            self.assertFalse({"low", "high", "coverage"} & set(rung), rung["name"])
+        page = json.dumps(json.loads((self.folder / "out/report.json").read_text()))
+        self.assertIn('"n = ', page)
+        self.assertNotIn('"interval"', page)
+        self.assertNotIn("95 %: ", page)
+
+    def check_fits(self, fits):
+        """What is fitted is shown, and what has too few points, or cannot be, is named instead."""
         self.assertFalse([f for f in fits if f["words"]["law"] == "usl"])
         if len(RUNGS) > 2:
-            for text in ("No fit of the universal scalability law of threads", "Karp-Flatt", "Amdahl's serial share of threads",
+            page = (self.folder / "out/report.html").read_text()
+            for text in ("No fit of the universal scalability law of threads", "Karp-Flatt", "serial share of threads",
                          "Parallel efficiency and its factors (POP)"):
-                self.assertIn(text, out)
+                self.assertIn(text, page)
             self.assertIn("karp_flatt_2", next(f for f in fits if f["name"] == "measured threads")["numbers"])
+            for fit in fits:
+                self.assertFalse([key for key in fit["numbers"] if key.endswith(("_low", "_high"))], fit)
+                self.assertLessEqual(abs(fit["numbers"].get("serial", 0)), 1.25)
+
+    def test_verbose_prints_what_the_report_has(self):
+        done = self.climb("--verbose", out="verbose")
+        self.assertEqual(done.code, 0, done)
+        for text in ("What limits each rung", "GFLOP/s", "Efficiency"):
+            self.assertIn(text, done.out)
+
+    def test_slow_rungs_show_the_same_hash(self):
+        """Plain loops without optimisation are timed on fewer samples than the others, and trained the same check."""
+        self.write("wide.toml", MOONS.replace("count = 64", "count = 8192").replace("2-3-1", "2-96-96-1"))
+        done = self.run_program("ladder", "wide.toml", "--rungs", "naive-o0,simd", "--budget", "1", "--samples", "1",
+                                "--out", "slow")
+        self.assertEqual(done.code, 0, done)
+        slow, fast = (r for r in self.results("slow") if r["kind"] == "ladder")
+        self.assertLess(slow["numbers"]["measured_samples"], fast["numbers"]["measured_samples"])
+        self.assertEqual(slow["weight_hash"], fast["weight_hash"])
+        self.assertEqual(slow["numbers"]["check_samples"], fast["numbers"]["check_samples"])
+        self.assertEqual((slow["words"]["mark"], fast["words"]["mark"]), ("same", "same"))
 
     def test_more_workers_than_processors(self):
         """Whoever names such a rung gets it, with a warning; a crowded hybrid keeps the bits too."""

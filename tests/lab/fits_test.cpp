@@ -90,5 +90,17 @@ TEST(Fits, DisagreementIsBeyondIntervalAndSlack) {
   EXPECT_TRUE(disagrees(0.01, fitted));
 }
 
+TEST(Fits, WhatCannotBeAShareIsNotUsable) {
+  EXPECT_TRUE(is_share({0.1, 0.05, 0.15}));
+  EXPECT_TRUE(is_share({-0.02, -0.03, -0.01})) << "more cache";
+  EXPECT_TRUE(is_share({1.1, 0.8, 1.4})) << "100 % is within the interval";
+  EXPECT_FALSE(is_share({1.2, 1.15, 1.24}));
+  EXPECT_FALSE(is_share({7.01, 0.9, 9})) << "701 %, however wide the interval";
+  EXPECT_FALSE(is_share({-0.5, -0.9, 0.1}));
+  EXPECT_TRUE(is_efficiency(0.95));
+  EXPECT_TRUE(is_efficiency(1.1));
+  EXPECT_FALSE(is_efficiency(3.04)) << "304 % of 2";
+}
+
 }  // namespace
 }  // namespace lockstep

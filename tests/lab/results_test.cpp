@@ -94,6 +94,21 @@ TEST(Results, TheReaderIsStrict) {
   expect_refused(replaced(good, "naive", "na\xff\xfeive"), "is not JSON");
 }
 
+TEST(Results, FewSamplesHaveNoInterval) {
+  Result result = example();
+  const std::string enough = to_json_line(result);
+  EXPECT_NE(enough.find("\"n\":7,"), std::string::npos);
+  expect_refused(replaced(enough, "\"n\":7,", "\"n\":8,"), "n does not follow from the samples");
+  EXPECT_NO_THROW(result_from_json(replaced(enough, "\"n\":7,", ""), "")) << "an older version's";
+  result.samples = {0.5, 0.25};
+  const std::string few = to_json_line(result);
+  for (const char* key : {"\"low\"", "\"high\"", "\"coverage\""}) EXPECT_EQ(few.find(key), std::string::npos) << key;
+  EXPECT_NE(few.find("\"n\":2,"), std::string::npos);
+  EXPECT_FALSE(result_from_json(few, "").summary()->interval);
+  const std::string older = replaced(few, "\"n\":2,", "\"low\":0.25,\"high\":0.5,\"coverage\":0.5,");
+  EXPECT_EQ(result_from_json(older, "").samples, result.samples);
+}
+
 TEST(Results, AppendsAndReads) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "results.jsonl";

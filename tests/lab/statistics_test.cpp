@@ -42,7 +42,7 @@ TEST(Statistics, AnOutlierMovesNothing) {
 // The tables of order statistics: n = 6: [1, 6]; 10: [2, 9]; 20: [6, 15]; 30: [10, 21]; 50: [18, 33].
 TEST(Statistics, IntervalOfTheMedian) {
   const auto bounds = [](int n) {
-    const MedianInterval interval = median_interval(one_to(n));
+    const MedianInterval interval = *median_interval(one_to(n));
     return std::pair(interval.low, interval.high);
   };
   EXPECT_EQ(bounds(6), std::pair(1.0, 6.0));
@@ -55,16 +55,22 @@ TEST(Statistics, IntervalOfTheMedian) {
 }
 
 TEST(Statistics, CoverageIsWhatTheSamplesGive) {
-  EXPECT_DOUBLE_EQ(median_interval(one_to(1)).coverage, 0);             // 1 - 2/2
-  EXPECT_DOUBLE_EQ(median_interval(one_to(5)).coverage, 1 - 2.0 / 32);  // 93.75 %: too few
-  EXPECT_DOUBLE_EQ(median_interval(one_to(6)).coverage, 1 - 2.0 / 64);
-  EXPECT_NEAR(median_interval(one_to(10)).coverage, 1 - 2 * 11.0 / 1024, 1e-12);
-  EXPECT_NEAR(median_interval(one_to(20)).coverage, 1 - 2 * (1 + 20 + 190 + 1140 + 4845 + 15504) / 1048576.0, 1e-12);
-  for (int n = 6; n < 3000; n = n * 5 / 4 + 1) EXPECT_GE(median_interval(one_to(n)).coverage, 0.95) << n;
+  EXPECT_DOUBLE_EQ(median_interval(one_to(6))->coverage, 1 - 2.0 / 64);
+  EXPECT_NEAR(median_interval(one_to(10))->coverage, 1 - 2 * 11.0 / 1024, 1e-12);
+  EXPECT_NEAR(median_interval(one_to(20))->coverage, 1 - 2 * (1 + 20 + 190 + 1140 + 4845 + 15504) / 1048576.0, 1e-12);
+  for (int n = 6; n < 3000; n = n * 5 / 4 + 1) EXPECT_GE(median_interval(one_to(n))->coverage, 0.95) << n;
+}
+
+TEST(Statistics, FewSamplesHaveNoInterval) {
+  for (int n = 1; n < 6; ++n) {  // [min, max] of 5 holds the median with 1 - 2/32 = 93.75 %: too little
+    EXPECT_FALSE(median_interval(one_to(n))) << n;
+    EXPECT_FALSE(summarise(one_to(n)).interval) << n;
+  }
+  EXPECT_TRUE(summarise(one_to(6)).interval);
 }
 
 TEST(Statistics, TheOrderOfSamplesDoesNotMatter) {
-  const MedianInterval interval = median_interval({3, 10, 1, 7, 9, 4, 2, 8, 6, 5});
+  const MedianInterval interval = *median_interval({3, 10, 1, 7, 9, 4, 2, 8, 6, 5});
   EXPECT_EQ(interval.low, 2);
   EXPECT_EQ(interval.high, 9);
 }

@@ -25,8 +25,7 @@ std::string caches_text(const MachineDescription& machine) {
 Row result_row(const Result& result, bool hashes) {
   Row row{.cells = {result.name}};
   if (const auto summary = result.summary())
-    row.cells.push_back(
-        Cell(summary->median).interval(summary->interval.low, summary->interval.high).sampled(result.samples));
+    row.cells.push_back(median_cell(*summary).sampled(result.samples));
   else
     row.cells.emplace_back();
   row.cells.emplace_back(result.unit);
@@ -42,14 +41,15 @@ Row result_row(const Result& result, bool hashes) {
 Table kind_table(const std::string& kind, std::span<const Result> results) {
   const bool hashes = std::any_of(results.begin(), results.end(),
                                   [&](const Result& r) { return r.kind == kind && !r.weight_hash.empty(); });
-  Table table{.id = kind,
-              .title = fmt::format("Results of the kind {}", kind),
-              .columns = {{.title = "Name"},
-                          {.title = "Median", .format = significant(4)},
-                          {.title = "Unit"},
-                          {.title = "Samples"},
-                          {.title = "More"}},
-              .notes = {"Behind the median: its interval at 95 %, or as much as the samples allow."}};
+  Table table{
+      .id = kind,
+      .title = fmt::format("Results of the kind {}", kind),
+      .columns = {{.title = "Name"},
+                  {.title = "Median", .format = significant(4)},
+                  {.title = "Unit"},
+                  {.title = "Samples"},
+                  {.title = "More"}},
+      .notes = {"Behind the median: its interval at 95 %, or the number of samples where they are fewer than 6."}};
   if (hashes) table.columns.push_back({.title = "Weights"});
   for (const Result& result : results)
     if (result.kind == kind) table.rows.push_back(result_row(result, hashes));
@@ -57,6 +57,12 @@ Table kind_table(const std::string& kind, std::span<const Result> results) {
 }
 
 }  // namespace
+
+Cell median_cell(const Summary& summary) {
+  Cell cell(summary.median);
+  return summary.interval ? cell.interval(summary.interval->low, summary.interval->high)
+                          : cell.noted(too_few_text(summary.count));
+}
 
 Facts machine_facts(const ResultOrigin& origin) {
   const MachineDescription& machine = origin.machine;

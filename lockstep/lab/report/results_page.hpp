@@ -9,6 +9,9 @@
 
 namespace lockstep::report {
 
+/// The median with its 95 % interval, or with "n = 2" where there are too few samples for one.
+Cell median_cell(const Summary& summary);
+
 /// Processor, cores, caches, instruction sets, load, versions, commit, time.
 Facts machine_facts(const ResultOrigin& origin);
 

@@ -27,10 +27,19 @@ TEST(ReportResults, OneTableForEachKind) {
   const Table& table = *tables[0].table;
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0].cells[1].number(), 2) << "the median";
-  EXPECT_EQ(table.rows[0].cells[1].error->low, 1);
+  EXPECT_FALSE(table.rows[0].cells[1].error) << "three samples have no interval";
+  EXPECT_EQ(table.rows[0].cells[1].note, "n = 3");
   EXPECT_EQ(table.rows[0].cells[1].samples, all[0].samples);
   EXPECT_FALSE(tables[1].table->rows[0].cells[1].number()) << "nothing was measured";
   EXPECT_EQ(cell_text(tables[1].table->columns[4], tables[1].table->rows[0].cells[4]), "why memory");
+}
+
+TEST(ReportResults, SixSamplesHaveAnInterval) {
+  const Cell cell = median_cell(summarise(std::vector<double>{3, 1, 2, 6, 5, 4}));
+  ASSERT_TRUE(cell.error);
+  EXPECT_EQ(cell.error->low, 1);
+  EXPECT_EQ(cell.error->high, 6);
+  EXPECT_EQ(cell.note, "");
 }
 
 TEST(ReportResults, WarningsAreCounted) {
