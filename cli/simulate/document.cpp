@@ -82,7 +82,9 @@ report::Table table_of(const Study& study, const std::vector<StudyPoint>& points
   table.notes.emplace_back(
       "Speed-ups are against one simulated node of the same way. Own work: what the busiest node computes. Rest: "
       "messages "
-      "and waiting. Model: alpha-beta, without contention and overlap. Messages and bytes are those of all nodes.");
+      "and waiting. Model: alpha-beta, without contention and overlap. Messages and bytes are those of all nodes; "
+      "inside "
+      "the sum of mpi they are counted by its algorithm: recursive doubling below 10 kB, else a ring.");
   table.notes.insert(table.notes.end(), reasons.begin(), reasons.end());
   return table;
 }

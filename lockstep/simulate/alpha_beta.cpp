@@ -53,6 +53,20 @@ double reduction_seconds(RankReduction reduction, const AlphaBeta& network, int 
   return library_seconds(network, ranks, vector);
 }
 
+SumTraffic library_sum_traffic(int ranks, int rank, std::int64_t count, std::int64_t scalar) {
+  if (ranks == 1) return {};
+  if (double(count * scalar) < kShortSum) {
+    const auto paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+    const bool extra = rank < 2 * (ranks - paired), handed_over = extra && rank % 2 == 0;
+    const std::int64_t messages = handed_over ? 1 : std::countr_zero(static_cast<unsigned>(paired)) + (extra ? 1 : 0);
+    return {messages, messages * count * scalar};
+  }
+  // Round after round the part that came last is sent on: all but that of the next rank while summing, all but that of
+  // the one after it while the sums are told.
+  const auto part = [&](int of) { return count / ranks + (of % ranks < count % ranks ? 1 : 0); };
+  return {2 * (ranks - 1), (2 * count - part(rank + 1) - part(rank + 2)) * scalar};
+}
+
 double gather_seconds(const AlphaBeta& network, int members, double bytes) {
   return members == 1 ? 0 : network.alpha + (1 - 1.0 / members) * bytes * network.beta;
 }

@@ -33,6 +33,16 @@ inline constexpr double kShortSum = 10'000;
 /// The choice of `library` is Open MPI's.
 double reduction_seconds(RankReduction reduction, const AlphaBeta& network, int ranks, const ReducedVector& vector);
 
+/// What one rank sends in the library's sum of `count` numbers: counted by the rules of the two algorithms above, for
+/// nobody sees the messages inside a library.
+///   recursive doubling   log2 R' messages of everything, R' the largest power of two up to R; of the first 2 (R - R')
+///                        ranks the even ones hand theirs over and the odd ones hand the sum back
+///   ring                 2 (R - 1) messages of a rank's part: all ranks together send 2 (R - 1) times everything
+struct SumTraffic {
+  std::int64_t messages = 0, bytes = 0;
+};
+SumTraffic library_sum_traffic(int ranks, int rank, std::int64_t count, std::int64_t scalar);
+
 /// A matrix of which each of `members` has a part: every part to every other member. alpha + (1 - 1/N) bytes beta
 double gather_seconds(const AlphaBeta& network, int members, double bytes);
 

@@ -62,5 +62,29 @@ TEST(AlphaBeta, PipelineFillsAndDrains) {
   EXPECT_DOUBLE_EQ(pipeline_seconds(kNetwork, stages, 4, 1000), 15e-3 + 2 * 2e-6);
 }
 
+SumTraffic all_ranks(int ranks, std::int64_t count) {
+  SumTraffic all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const SumTraffic own = library_sum_traffic(ranks, rank, count, 4);
+    all = {all.messages + own.messages, all.bytes + own.bytes};
+  }
+  return all;
+}
+
+TEST(AlphaBeta, BytesOfTheLibrarysSum) {
+  EXPECT_EQ(all_ranks(1, 11926).bytes, 0);
+  // 2 ranks, 11926 numbers: a ring, every number goes there and its sum comes back.
+  EXPECT_EQ(all_ranks(2, 11926).bytes, 2 * 11926 * 4);
+  for (const int ranks : {2, 3, 4, 7, 16})
+    for (const std::int64_t count : {2500, 2501, 100003}) {
+      EXPECT_EQ(all_ranks(ranks, count).bytes, 2 * (ranks - 1) * count * 4) << ranks << " " << count;
+      EXPECT_EQ(all_ranks(ranks, count).messages, 2 * (ranks - 1) * ranks);
+    }
+  // Below 10 kB everything goes log2 R times; 3 ranks: one hands over, two swap, and it gets the sum.
+  EXPECT_EQ(all_ranks(8, 100).bytes, 8 * 3 * 400);
+  EXPECT_EQ(all_ranks(3, 100).messages, 1 + 2 + 1);
+  EXPECT_EQ(all_ranks(6, 100).messages, 2 + 4 * 2 + 2);
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -82,6 +82,12 @@ class Simulate(ProgramTest):
         arguments = ("--nodes", "2,3", "--scaling", "strong", "--way", "tree", "--way", "mpi", "--network", "dragonfly")
         self.assertEqual(self.simulate(*arguments), self.simulate(*arguments))
 
+    def test_the_bytes_of_the_librarys_sum_count(self):
+        """Two nodes: every parameter goes over once and comes back once, tree or ring; the scores are few."""
+        rows = self.simulate("--nodes", "2", "--scaling", "strong", "--way", "tree", "--way", "mpi")
+        sent = {row["way"]: row["bytes"] for row in rows if row["nodes"] == 2}
+        self.assertAlmostEqual(sent["mpi"] / sent["tree"], 1, delta=0.05, msg=str(sent))
+
     def test_the_model_agrees_on_a_star(self):
         """Messages that take far longer than the work they could hide behind: within 10 % of alpha-beta (the stretches of
         so small a network are whole blocks, not equal), 15 % for the ring, which also has to tell the scores."""

@@ -131,6 +131,9 @@ class SmpiTransport final : public Transport {
   template <class T>
   TransportRequest sum(std::span<T> values, MPI_Datatype type) {
     compute_sum(double(values.size_bytes()));
+    const SumTraffic sent = library_sum_traffic(size_, rank_, static_cast<std::int64_t>(values.size()), sizeof(T));
+    traffic_.messages += sent.messages;
+    traffic_.bytes += sent.bytes;
     options_.work_off();
     check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, MPI_SUM, MPI_COMM_WORLD));
     take();
