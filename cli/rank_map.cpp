@@ -1,6 +1,7 @@
 #include "cli/rank_map.hpp"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -51,6 +52,18 @@ std::vector<RankPlace> gather_places(Ranks& ranks, int threads) {
     places.push_back(place);
   }
   return places;
+}
+
+bool is_oversubscribed(const std::vector<RankPlace>& places) {
+  std::map<std::pair<std::string, std::string>, int> by_mask;  // host and processors
+  std::map<std::string, int> by_host;
+  for (const RankPlace& place : places) {
+    by_mask[{place.host, place.cpus}] += place.threads;
+    by_host[place.host] += place.threads;
+  }
+  return std::any_of(places.begin(), places.end(), [&](const RankPlace& place) {
+    return by_mask.at({place.host, place.cpus}) > place.cpu_count || by_host.at(place.host) > place.host_cpus;
+  });
 }
 
 std::vector<std::string> rank_map(const std::vector<RankPlace>& places) {

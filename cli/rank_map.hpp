@@ -27,6 +27,9 @@ std::vector<std::string> rank_map(const std::vector<RankPlace>& places);
 /// A line with the cure where the launcher has bound a rank to fewer processors than it has threads.
 std::optional<std::string> binding_note(const std::vector<RankPlace>& places, const std::optional<Launcher>& launcher);
 
+/// Whether ranks have more threads together than there are processors for them: their times say nothing of each other.
+bool is_oversubscribed(const std::vector<RankPlace>& places);
+
 /// {0, 1, 2, 5} -> "0-2,5"
 std::string number_ranges(const std::vector<int>& ascending);
 

@@ -11,22 +11,25 @@ namespace lockstep::cli {
 
 namespace {
 
-// What differs by less, or is over sooner, is noise.
-constexpr double kClearly = 1.25, kSecondsToJudge = 0.2;
+// What differs by less is noise; in fewer steps, or sooner, nobody can tell.
+constexpr double kClearly = 1.25, kSecondsToJudge = 1;
+constexpr std::int64_t kStepsToJudge = 100;
 
 }  // namespace
 
-std::optional<Straggler> find_straggler(const std::vector<PhaseTimes>& ranks) {
-  if (ranks.size() < 2) return std::nullopt;
-  const auto less_busy = [](const PhaseTimes& a, const PhaseTimes& b) { return a.busy() < b.busy(); };
-  const auto slowest = std::max_element(ranks.begin(), ranks.end(), less_busy);
-  std::vector<double> others;
-  for (auto each = ranks.begin(); each != ranks.end(); ++each)
-    if (each != slowest) others.push_back(each->busy());
+std::optional<Straggler> StragglerWatch::add(const std::vector<PhaseTimes>& ranks, std::int64_t steps) {
+  if (ranks.size() < 2 || named_) return std::nullopt;
+  busy_.resize(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) busy_[rank] += ranks[rank].busy();
+  steps_ += steps;
+  const auto slowest = std::max_element(busy_.begin(), busy_.end());
+  std::vector<double> others(busy_.begin(), slowest);
+  others.insert(others.end(), slowest + 1, busy_.end());
   std::nth_element(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2), others.end());
   const double median = others[others.size() / 2];
-  if (slowest->busy() < kSecondsToJudge || slowest->busy() < kClearly * median) return std::nullopt;
-  return Straggler{static_cast<int>(slowest - ranks.begin()), slowest->busy() / median};
+  named_ = steps_ >= kStepsToJudge && *slowest >= kSecondsToJudge && *slowest >= kClearly * median;
+  if (!named_) return std::nullopt;
+  return Straggler{static_cast<int>(slowest - busy_.begin()), *slowest / median};
 }
 
 std::vector<std::string> rank_time_lines(const std::vector<PhaseTimes>& ranks, std::int64_t steps) {

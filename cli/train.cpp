@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -197,6 +198,7 @@ class TrainRun {
   /// Where the ranks are, and whether the launcher has given them room for their threads.
   void note_places() {
     const std::vector<RankPlace> places = gather_places(ranks_, trainer_->options().threads);
+    oversubscribed_ = is_oversubscribed(places);
     if (arguments_.verbose)
       for (const std::string& line : rank_map(places)) console_.note(line);
     const std::optional<Launcher> launcher = find_launcher([](const char* name) { return std::getenv(name); });
@@ -284,15 +286,13 @@ class TrainRun {
   /// Where the time of the ranks went, and, once in a run, which of them the others wait for.
   void tell_of_ranks(const EpochReport& report) {
     if (report.rank_times.empty()) return;
+    const std::int64_t steps = report.steps - std::exchange(steps_before_, report.steps);
     if (arguments_.verbose)
-      for (const std::string& line : rank_time_lines(report.rank_times, report.steps - steps_before_))
-        console_.note(line);
-    steps_before_ = report.steps;
-    // Parts of a network have different work.
-    const bool comparable = config_.train.parallel.pipeline * config_.train.parallel.tensor == 1 && !straggler_named_;
-    const auto straggler = comparable ? find_straggler(report.rank_times) : std::nullopt;
+      for (const std::string& line : rank_time_lines(report.rank_times, steps)) console_.note(line);
+    // Parts of a network have different work, and ranks that share processors hold each other up.
+    const bool comparable = config_.train.parallel.pipeline * config_.train.parallel.tensor == 1 && !oversubscribed_;
+    const auto straggler = comparable ? stragglers_.add(report.rank_times, steps) : std::nullopt;
     if (!straggler) return;
-    straggler_named_ = true;
     console_.note(
         fmt::format("rank {} on {} is a straggler: its own work takes {:.2f} times that of the others, which "
                     "wait for it; is something else running there, or its clock lower?",
@@ -339,7 +339,8 @@ class TrainRun {
   std::optional<RunProfile> profile_{};
   std::vector<std::string> hosts_{};  // by rank, where there are several
   std::int64_t steps_before_ = 0;     // the last epoch
-  bool straggler_named_ = false;
+  bool oversubscribed_ = false;       // more threads than processors
+  StragglerWatch stragglers_{};
 };
 
 }  // namespace

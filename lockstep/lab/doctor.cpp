@@ -15,7 +15,7 @@ using Grade = Finding::Grade;
 constexpr double kGiga = 1.0 / double(std::int64_t{1} << 30);
 
 Finding check_load(const MachineState& s) {
-  const std::string seen = fmt::format("load {:.2f} on {} processors", s.load, s.processors);
+  const std::string seen = fmt::format("{:.2f} on {} processor{}", s.load, s.processors, s.processors == 1 ? "" : "s");
   // The last minute of a command of ours counts too: half a processor is no stranger.
   if (s.load < 0.5) return {Grade::good, "load", seen, "", ""};
   return {s.load < 0.75 * s.processors ? Grade::note : Grade::warning, "load", seen,

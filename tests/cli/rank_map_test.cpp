@@ -31,6 +31,15 @@ TEST(RankMap, RoomForAllThreadsIsNoNews) {
   EXPECT_FALSE(binding_note({place("n1", "0-7", 8, 16)}, kOpenMpi));
 }
 
+TEST(RankMap, MoreThreadsThanProcessors) {
+  EXPECT_FALSE(is_oversubscribed({place("n1", "0-3", 4, 4), place("n1", "4-7", 4, 4)}));
+  EXPECT_FALSE(is_oversubscribed({place("n1", "0-7", 8, 4), place("n1", "0-7", 8, 4)}));
+  EXPECT_TRUE(is_oversubscribed({place("n1", "0-7", 8, 4), place("n1", "0-7", 8, 5)})) << "together";
+  EXPECT_TRUE(is_oversubscribed({place("n1", "0-1", 2, 1), place("n2", "0", 1, 2)})) << "bound too tightly";
+  EXPECT_TRUE(is_oversubscribed({place("n1", "0", 1, 1), place("n1", "0", 1, 1)})) << "bound to the same one";
+  EXPECT_FALSE(is_oversubscribed({place("n1", "0", 1, 1), place("n2", "0", 1, 1)})) << "of different hosts";
+}
+
 TEST(RankMap, BoundTooTightly) {
   EXPECT_EQ(
       binding_note({place("n1", "0-7", 8, 4), place("n2", "1", 1, 4)}, kOpenMpi),

@@ -5,23 +5,37 @@
 namespace lockstep::cli {
 namespace {
 
+std::optional<Straggler> judged(const std::vector<PhaseTimes>& ranks, std::int64_t steps = 100) {
+  return StragglerWatch().add(ranks, steps);
+}
+
 TEST(RankTimes, AStragglerIsNamed) {
   std::vector<PhaseTimes> ranks(4, {.forward = 1, .backward = 2, .wait = 1});
-  EXPECT_FALSE(find_straggler(ranks));
+  EXPECT_FALSE(judged(ranks));
   ranks[2].backward = 4;
   ranks[1].wait = 9;  // waiting is no work
-  const auto found = find_straggler(ranks);
+  const auto found = judged(ranks);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 2);
   EXPECT_DOUBLE_EQ(found->ratio, 5.0 / 3.0);
 }
 
 TEST(RankTimes, NoiseIsNoStraggler) {
-  EXPECT_FALSE(find_straggler({}));
-  EXPECT_FALSE(find_straggler({{.forward = 5}}));
-  EXPECT_FALSE(find_straggler({{.forward = 1}, {.forward = 1.2}}));
-  EXPECT_TRUE(find_straggler({{.forward = 1}, {.forward = 1.3}}));
-  EXPECT_FALSE(find_straggler({{.forward = 0.01}, {.forward = 0.1}})) << "too short to judge";
+  EXPECT_FALSE(judged({}));
+  EXPECT_FALSE(judged({{.forward = 5}}));
+  EXPECT_FALSE(judged({{.forward = 1}, {.forward = 1.2}}));
+  EXPECT_TRUE(judged({{.forward = 1}, {.forward = 1.3}}));
+  EXPECT_FALSE(judged({{.forward = 0.01}, {.forward = 0.9}})) << "too short to judge";
+  EXPECT_FALSE(judged({{.forward = 1}, {.forward = 30}}, 99)) << "too few steps to judge";
+}
+
+TEST(RankTimes, StepsOfAllEpochsCountAndItIsSaidOnce) {
+  StragglerWatch watch;
+  for (int epoch = 0; epoch < 9; ++epoch) EXPECT_FALSE(watch.add({{.forward = 1}, {.forward = 2}}, 10)) << epoch;
+  const auto found = watch.add({{.forward = 1}, {.forward = 2}}, 10);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 1);
+  EXPECT_FALSE(watch.add({{.forward = 1}, {.forward = 2}}, 1000));
 }
 
 TEST(RankTimes, LinesShowMeanAndSlowest) {
