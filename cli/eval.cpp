@@ -37,11 +37,11 @@ Confusion confusion_of(Outputs& outputs, const Dataset& data, std::int64_t class
 }  // namespace
 
 void run_eval(const EvalArguments& arguments, Console& console) {
-  Model model = load_model(arguments.model);
+  Model model = open_model(arguments.model, console);
   if (!model.info.loss)
     throw Error(ExitCode::checkpoint,
                 fmt::format("{}: the file does not name the loss it was trained with", arguments.model));
-  const ModelData data = load_model_data(arguments.model, model.info, arguments.data);
+  const ModelData data = load_model_data(arguments.model, model.info, arguments.data, console);
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
   const Trainer trainer(model.network,
                         {.loss = *model.info.loss, .backend = arguments.backend, .threads = arguments.threads});

@@ -4,18 +4,20 @@
 
 #include <fmt/format.h>
 
+#include "cli/model_data.hpp"
 #include "cli/scores.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/train/export.hpp"
 #include "lockstep/train/model_file.hpp"
+#include "lockstep/train/theta.hpp"
 
 namespace lockstep::cli {
 
 namespace fs = std::filesystem;
 
 void run_export(const ExportArguments& arguments, Console& console) {
-  const Model model = load_model(arguments.model);
+  const Model model = open_model(arguments.model, console);
   std::error_code error;
   if (fs::exists(arguments.out, error)) {
     if (fs::equivalent(arguments.model, arguments.out, error))
@@ -24,7 +26,7 @@ void run_export(const ExportArguments& arguments, Console& console) {
       throw Error(ExitCode::usage,
                   fmt::format("{}: exists; give another name, or --overwrite to replace it", arguments.out));
   }
-  export_model(model.network, arguments.out);
+  export_model(model.network, arguments.out, weight_rule(model.info.preparation.value_or(DataConfig())));
   const auto bytes = static_cast<std::int64_t>(fs::file_size(arguments.out, error));
   if (console.json()) {
     const Json json = {{"file", arguments.out}, {"bytes", bytes}, {"weight_hash", weight_hash(model.network.values())}};

@@ -68,30 +68,41 @@ std::string optimizer_of(const std::string& config) {
   return config.substr(from, config.find('\n', from) - from);
 }
 
-/// What a checkpoint says besides its model, and whether training can go on from it.
+/// What a checkpoint says besides its model. load_model has verified it.
 void describe_checkpoint(const std::string& path, TextTable& facts, Json& json) {
   json["format"] = "checkpoint";
-  try {
-    const Checkpoint checkpoint = load_checkpoint(path);
-    const TrainingState& state = checkpoint.state;
-    facts.row({"validates", "yes: every byte is what was written"});
-    facts.row({"stands after", fmt::format("step {}: {} epochs and {} batches", with_commas(state.steps),
-                                           with_commas(state.epoch), with_commas(state.batch))});
-    facts.row({"optimizer", one_line(optimizer_of(checkpoint.run.config))});
-    facts.row({"data", checkpoint.run.data_digest});
-    json["validates"] = true;
-    json["step"] = state.steps;
-    json["epoch"] = state.epoch;
-    json["batch"] = state.batch;
-    json["optimizer"] = optimizer_of(checkpoint.run.config);
-    json["data_sha256"] = checkpoint.run.data_digest;
-    json["config"] = checkpoint.run.config;
-  } catch (const Error& error) {
-    if (error.code() != ExitCode::checkpoint) throw;
-    facts.row({"validates", fmt::format("no: {}", one_line(error.what()))});
-    json["validates"] = false;
-    json["reason"] = error.what();
+  const Checkpoint checkpoint = load_checkpoint(path);
+  const TrainingState& state = checkpoint.state;
+  facts.row({"stands after", fmt::format("step {}: {} epochs and {} batches", with_commas(state.steps),
+                                         with_commas(state.epoch), with_commas(state.batch))});
+  facts.row({"optimizer", one_line(optimizer_of(checkpoint.run.config))});
+  facts.row({"data", checkpoint.run.data_digest});
+  json["step"] = state.steps;
+  json["epoch"] = state.epoch;
+  json["batch"] = state.batch;
+  json["optimizer"] = optimizer_of(checkpoint.run.config);
+  json["data_sha256"] = checkpoint.run.data_digest;
+  json["config"] = checkpoint.run.config;
+}
+
+/// Whether every byte is what was written.
+void describe_seal(Seal seal, TextTable& facts, Json& json) {
+  facts.row({"validates", seal == Seal::whole     ? "yes: every byte is what was written"
+                          : seal == Seal::weights ? "the weights only: an earlier Lockstep wrote no digest of the rest"
+                                                  : "unverified: the file has no digest of Lockstep"});
+  json["validates"] = seal == Seal::whole;
+}
+
+/// How the model's samples are prepared, as far as it is not the default.
+void describe_preparation(const ModelInfo& info, TextTable& facts, Json& json) {
+  if (!info.preparation) return;
+  const auto defaults = preparation_texts({});
+  std::string shown;
+  for (const auto& [key, value] : preparation_texts(*info.preparation)) {
+    json["preparation"][key] = Json::parse(value);
+    if (value != defaults.at(key)) shown += fmt::format("{}{} = {}", shown.empty() ? "" : ", ", key, value);
   }
+  if (!shown.empty()) facts.row({"prepared with", one_line(shown)});
 }
 
 Inspection inspect_model(const std::string& path) {
@@ -117,13 +128,15 @@ Inspection inspect_model(const std::string& path) {
   json["weight_hash"] = hash;
   json["version"] = model.version;
   json["numerics_version"] = model.numerics_version;
+  describe_preparation(model.info, facts, json);
+  describe_seal(model.seal, facts, json);
   if (checkpoint) describe_checkpoint(path, facts, json);
   return {fmt::format("{}\n\n{}\n{}", checkpoint ? "checkpoint" : "model", facts.str(), network_text(model.network)),
           std::move(json)};
 }
 
 /// A file of weights without a description of a network.
-Inspection inspect_weights(const SafetensorsHeader& header) {
+Inspection inspect_weights(const SafetensorsHeader& header, Seal seal) {
   TextTable table("llr");
   table.row({"tensor", "type", "shape"});
   Json list = Json::array();
@@ -134,12 +147,17 @@ Inspection inspect_weights(const SafetensorsHeader& header) {
   }
   std::string text = fmt::format("safetensors file: {} tensors\n\n{}", header.tensors.size(), table.str());
   for (const auto& [key, value] : header.metadata) text += fmt::format("{}: {}\n", one_line(key), one_line(value));
-  return {text, Json{{"format", "safetensors"}, {"tensors", list}, {"metadata", header.metadata}}};
+  Json json = {{"format", "safetensors"}, {"tensors", list}, {"metadata", header.metadata}};
+  TextTable facts("ll");
+  describe_seal(seal, facts, json);
+  return {fmt::format("{}\n{}", text, facts.str()), std::move(json)};
 }
 
 Inspection inspect_safetensors(const std::string& path) {
   const SafetensorsHeader header = read_safetensors_header(path);
-  return header.metadata.contains(kModelKey) ? inspect_model(path) : inspect_weights(header);
+  if (header.metadata.contains(kModelKey)) return inspect_model(path);
+  // The numbers of another program's file, which may be large, are not looked at.
+  return inspect_weights(header, has_marks(header) ? read_sealed(path).seal : Seal::none);
 }
 
 Inspection inspect_config(const std::string& path, const std::vector<std::string>& set) {

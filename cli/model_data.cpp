@@ -8,6 +8,7 @@
 #include "cli/run_directory.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/train/preparation.hpp"
 
 namespace lockstep::cli {
 
@@ -24,50 +25,38 @@ DataConfig config_of(const std::string& model_path, const DataArguments& argumen
                           model_path, kConfigFile));
 }
 
-Scaling times(const Scaling& scaling, std::int64_t features, double factor) {
-  std::vector<double> scale, offset;
-  for (std::int64_t f = 0; f < features; ++f) {
-    scale.push_back(scaling.scale(f) * factor);
-    offset.push_back(scaling.offset(f));
-  }
-  return {std::move(scale), std::move(offset)};
-}
-
-/// Other data than the model's own may hold bytes where that held fractions, or the reverse.
-DataSplits load_scaled(const DataConfig& config, const ModelInfo& info) {
-  const std::optional<Scaling> scaling = scaling_of(info);
-  DataSplits splits = load_data(config, scaling, DataUse::evaluation);
-  const double white = white_of(splits.source_type);
-  if (!scaling || white == info.white) return splits;
-  return load_data(config, times(*scaling, splits.train->features(), info.white / white), DataUse::evaluation);
+/// "scale" of "data.scale=255", "resize" of "data.resize.size=20".
+std::set<std::string> chosen_keys(const std::vector<std::string>& set) {
+  constexpr std::string_view kSection = "data.";
+  std::set<std::string> keys;
+  for (const std::string& change : set)
+    if (change.starts_with(kSection))
+      keys.insert(change.substr(kSection.size(), change.find_first_of(".=", kSection.size()) - kSection.size()));
+  return keys;
 }
 
 }  // namespace
 
-double white_of(ElementType source_type) { return source_type == ElementType::uint8 ? 255 : 1; }
-
-std::optional<Scaling> scaling_of(const ModelInfo& info) {
-  if (info.scale.empty()) return std::nullopt;
-  if (info.scale.size() == 1) return Scaling(info.scale[0], info.offset[0]);
-  return Scaling(info.scale, info.offset);
+std::optional<std::string> seal_note(const std::string& path, Seal seal) {
+  if (seal == Seal::whole) return std::nullopt;
+  return fmt::format("{}: unverified: {}", one_line(path),
+                     seal == Seal::weights ? "an earlier Lockstep wrote it, with a hash of the weights and none of the "
+                                             "rest; only the weights are known to be right"
+                                           : "the file has no digest of Lockstep");
 }
 
-void describe_data(const DataConfig& config, const DataSplits& splits, ModelInfo& info) {
-  info.source = config.source;
-  info.transposed = config.transpose;
-  info.class_names = splits.class_names;
-  info.white = white_of(splits.source_type);
-  const std::int64_t features = splits.train->features();
-  const bool one_pair = splits.scaling.fits(features + 1);
-  for (std::int64_t f = 0; f < (one_pair ? 1 : features); ++f) {
-    info.scale.push_back(splits.scaling.scale(f));
-    info.offset.push_back(splits.scaling.offset(f));
-  }
+Model open_model(const std::string& path, Console& console) {
+  Model model = load_model(path);
+  if (const auto note = seal_note(path, model.seal)) console.note(*note);
+  return model;
 }
 
-ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments) {
+ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments,
+                          Console& console) {
   const DataConfig config = config_of(model_path, arguments);
-  const DataSplits splits = load_scaled(config, info);
+  const DataSplits splits = load_data_for(
+      info, config,
+      {.chosen = chosen_keys(arguments.set), .note = [&](const std::string& line) { console.note(one_line(line)); }});
   const std::pair<const char*, std::shared_ptr<const Dataset>> parts[] = {
       {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
   std::vector<std::string> present;

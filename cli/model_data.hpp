@@ -1,5 +1,5 @@
 #pragma once
-// The data that a model is looked at with, scaled as the data it was trained on.
+// A model from a file, and data for it, prepared as those it was trained on (lockstep/train/preparation.hpp).
 
 #include <memory>
 #include <optional>
@@ -25,16 +25,14 @@ struct ModelData {
   std::string source;
 };
 
-/// Error(usage) when nothing says what the data is, or it has no such split.
-ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments);
+/// load_model; the console is told where the file, or a part of it, cannot be verified.
+Model open_model(const std::string& path, Console& console);
+/// That line; nothing for a file whose every byte is verified.
+std::optional<std::string> seal_note(const std::string& path, Seal seal);
 
-/// The number of a white pixel in a source: 255 where it holds bytes, else 1.
-double white_of(ElementType source_type);
-
-/// How the model's raw samples become inputs; nothing when the file does not say.
-std::optional<Scaling> scaling_of(const ModelInfo& info);
-
-/// What a model file says about the data: the inverse of scaling_of.
-void describe_data(const DataConfig& config, const DataSplits& splits, ModelInfo& info);
+/// Settings that come from the model file, or override it, are told to the console. Error(usage) when nothing says what
+/// the data is, or it has no such split.
+ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments,
+                          Console& console);
 
 }  // namespace lockstep::cli

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/model_data.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/data/npy.hpp"
 #include "lockstep/data/png.hpp"
 #include "lockstep/data/resize.hpp"
+#include "lockstep/train/preparation.hpp"
 
 namespace lockstep::cli {
 
@@ -40,36 +40,57 @@ Samples as_doubles(const Array& array, std::int64_t count, const Shape& shape) {
   return {.features = std::move(features), .shape = shape, .targets = {}};
 }
 
+/// Upright, as pictures are, and of the size that the model takes. What a model was trained with to turn arrays upright
+/// is for arrays; pictures of a model of pictures are turned as those were.
 Samples read_picture(const std::string& path, const Model& model, Console& console) {
   const ImageShape wanted = image_input(model);
+  const DataConfig trained = model.info.preparation.value_or(DataConfig());
   const Array png = read_png(path, colour_of(wanted));
-  const std::int64_t height = png.dims[1], width = png.dims[2];
-  Samples samples = as_doubles(png, 1, {png.dims[0], height, width});
+  Samples samples = as_doubles(png, 1, {png.dims[0], png.dims[1], png.dims[2]});
+  if (model.info.pictures && trained.transpose) samples = transpose_images(samples);
+  const std::int64_t height = samples.shape[1], width = samples.shape[2];
   if (height == wanted.height && width == wanted.width) return samples;
   if (wanted.height != wanted.width)
     throw Error(ExitCode::usage, fmt::format("{}: is {}x{}, the model takes {}x{}; resize it", path, height, width,
                                              wanted.height, wanted.width));
-  console.note(fmt::format("{}: resized from {}x{} to {}x{} (bicubic){}", one_line(path), height, width, wanted.height,
-                           wanted.width, height == width ? "" : "; it is not square, so it is distorted"));
-  return resize_images(samples, wanted.height, ResizeMethod::bicubic);
+  const std::string method = trained.resize.size != 0 ? trained.resize.method : "bicubic";
+  console.note(fmt::format("{}: resized from {}x{} to {}x{} ({}){}", one_line(path), height, width, wanted.height,
+                           wanted.width, method, height == width ? "" : "; it is not square, so it is distorted"));
+  return resize_images(samples, wanted.height, parse_resize_method(method));
 }
 
-Samples read_array(const Array& array, const std::string& path, const Model& model) {
+/// How many samples of this shape, or of another with its numbers in the same order, the array holds; 0: none.
+std::int64_t samples_in(const Array& array, const Shape& shape) {
+  const std::int64_t count = array.elements() / shape.elements();
+  const bool one = array.elements() == shape.elements();
+  const bool several = array.rank() > 1 && array.dims[0] == count && count * shape.elements() == array.elements();
+  if (!one && !several) return 0;
+  const auto dims = std::span<const std::int64_t>(array.dims).subspan(several ? 1 : 0);
+  return dims.size() > 4 || same_order(Shape(dims), shape) ? count : 0;
+}
+
+struct ReadArray {
+  Samples samples;
+  bool raw = false;  // in the form of the source of training
+};
+
+ReadArray read_array(const Array& array, const std::string& path, const Model& model) {
   const Shape& input = model.network.input();
-  const std::int64_t count = array.elements() / input.elements();
-  const bool one = array.elements() == input.elements();
-  const bool several = array.rank() > 1 && array.dims[0] == count && count * input.elements() == array.elements();
-  if (!one && !several)
-    throw Error(ExitCode::usage, fmt::format("{}: holds {}, the model takes {}; give that shape or [samples, ...]",
-                                             path, array.describe(), input.str()));
-  const auto dims = std::span(array.dims).subspan(several ? 1 : 0);
-  if (dims.size() <= 4 && !same_order(Shape(dims), input))
-    throw Error(ExitCode::usage, fmt::format("{}: holds {}, the model takes {}, whose numbers stand in another order; "
-                                             "save it in that shape, or give it with --data and data.layout",
-                                             path, array.describe(), input.str()));
-  const bool image = input.rank() > 1;
-  const Shape shape = image ? image_input(model).shape() : input;
-  return as_doubles(array, count, shape);
+  const Shape source{std::span<const std::int64_t>(model.info.source_shape)};
+  if (const std::int64_t count = source.rank() > 0 ? samples_in(array, source) : 0; count > 0)
+    return {.samples = as_doubles(array, count, source), .raw = true};
+  const std::int64_t count = samples_in(array, input);
+  if (count == 0)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{}: holds {}, the model takes {}{}{}", path, array.describe(), input.str(),
+                    source.rank() > 0 && source != input ? fmt::format(" or, as in training, {}", source.str()) : "",
+                    array.elements() % input.elements() == 0
+                        ? ", whose numbers stand in another order; save it in that shape, or give it with --data "
+                          "and data.layout"
+                        : "; give that shape or [samples, ...]"));
+  const Shape shape = input.rank() > 1 ? image_input(model).shape() : input;
+  return {.samples = as_doubles(array, count, shape)};
 }
 
 /// raw = factor * x, or factor * (white - x).
@@ -88,11 +109,13 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
                                             Console& console) {
   const std::string ending = std::filesystem::path(path).extension().string();
   Samples samples;
-  bool bytes = true;
+  bool bytes = true, raw = false;
   if (ending == ".npy") {
     const Array array = read_npy(path);
     bytes = array.type == ElementType::uint8;
-    samples = read_array(array, path, model);
+    ReadArray read = read_array(array, path, model);
+    samples = std::move(read.samples);
+    raw = read.raw;
   } else if (ending == ".png" || ending == ".PNG") {
     samples = read_picture(path, model, console);
   } else {
@@ -102,8 +125,16 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
   const double trained = model.info.white;
   const bool ready = !bytes && trained == 255;  // fractions for a model of bytes
   map_values(samples, options.invert, bytes ? 255 : 1, bytes ? trained / 255 : 1);
-  if (options.transpose) samples = transpose_images(as_image(std::move(samples), model));
-  const auto data = std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, Targets{}, path);
+  if (const Shape& s = samples.shape; options.transpose && raw && s.rank() > 1 && s[s.rank() - 2] != s[s.rank() - 1])
+    throw Error(ExitCode::usage,
+                fmt::format("{}: --transpose of samples {} does not give the shape of the samples that "
+                            "the model was trained on",
+                            path, s.str()));
+  if (options.transpose)
+    samples = transpose_images(samples.shape.rank() > 1 ? samples : as_image(std::move(samples), model));
+  const std::shared_ptr<const StoredDataset> data =
+      raw ? arrange_as_trained(model.info, std::move(samples.features), path)
+          : std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, Targets{}, path);
   const std::optional<Scaling> scaling = scaling_of(model.info);
   if (!scaling || ready) return data;
   if (!scaling->fits(data->features()))

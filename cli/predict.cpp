@@ -39,7 +39,7 @@ std::vector<Item> from_files(const PredictArguments& arguments, const Model& mod
 
 std::vector<Item> from_rows(const PredictArguments& arguments, const Model& model, Outputs& outputs, Console& console) {
   constexpr std::int64_t kShown = 10;
-  const ModelData data = load_model_data(arguments.model, model.info, arguments.data);
+  const ModelData data = load_model_data(arguments.model, model.info, arguments.data, console);
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
   const std::int64_t size = data.samples->size();
   const std::string rows = arguments.rows.empty() ? fmt::format("0-{}", std::min(kShown, size) - 1) : arguments.rows;
@@ -104,7 +104,7 @@ std::string json(const std::vector<Item>& items, const Outputs& outputs) {
 void run_predict(const PredictArguments& arguments, Console& console) {
   if (!arguments.files.empty() && (!arguments.rows.empty() || !arguments.data.data.empty()))
     throw Error(ExitCode::usage, "predict: give files, or rows of a data set, not both");
-  const Model model = load_model(arguments.model);
+  const Model model = open_model(arguments.model, console);
   if (const auto note = promise_note(arguments.backend)) console.note(*note);
   Outputs outputs(model, {.backend = arguments.backend, .threads = arguments.threads});
   const std::vector<Item> items = arguments.files.empty() ? from_rows(arguments, model, outputs, console)

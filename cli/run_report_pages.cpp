@@ -45,7 +45,14 @@ std::optional<Best> best_scores(const RunHistory& history) {
   if (history.epochs.empty()) return {};
   const EpochReport& last = history.epochs.back().scores;
   if (last.validation) return Best{"the validation set", *last.validation};
-  return Best{"the training set", last.train};
+  if (history.final_train) return Best{"the training set", *history.final_train};
+  return Best{"the training set during the last epoch", last.train};
+}
+
+std::optional<std::string> warning_of(const RunHistory& history) {
+  if (history.epochs.empty()) return std::nullopt;
+  const auto during = loss_warning(history.first_loss, history.epochs.back().scores.train);
+  return during || !history.final_train ? during : loss_warning(history.first_loss, *history.final_train);
 }
 
 double total_seconds(const RunHistory& history) {
@@ -167,6 +174,7 @@ Table epoch_table(const RunHistory& history) {
     table.title = "Epochs";
     table.notes.push_back(fmt::format("Every {}th of {} epochs, and the last; metrics.jsonl has all.", step, count));
   }
+  table.notes.push_back("Training loss and accuracy are taken during the epoch: each batch before its update.");
   // Columns that say nothing: no classes, no validation set, no timings.
   for (std::size_t c = table.columns.size(); c-- > 0;)
     if (std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) { return !row.cells[c].number(); })) {
@@ -262,6 +270,11 @@ void add_metrics(RunHistory& history, const Json& line) {
     history.test = scores_of(line.at("test"));
     return;
   }
+  if (line.contains("final_train")) {
+    history.final_train = scores_of(line.at("final_train"));
+    return;
+  }
+  if (line.contains("first_loss")) history.first_loss = line.at("first_loss").get<double>();
   RunEpoch epoch;
   epoch.scores.epoch = line.at("epoch").get<std::int64_t>();
   epoch.scores.steps = line.at("steps").get<std::int64_t>();
@@ -295,6 +308,7 @@ Document history_document(const RunHistory& history, const Model* model) {
                                     model->info.source, to_string(model->network.precision()));
   Section& summary = document.section("Summary");
   summary.add(headline(history, model)).add(Paragraph{summary_words(history)});
+  if (const auto warning = warning_of(history)) summary.add(Notice{.text = *warning});
   if (!history.weight_hash.empty()) summary.add(Paragraph{fmt::format("Weight hash `{}`.", history.weight_hash)});
   if (history.backend == "library")
     summary.add(Notice{.text = "The `library` kernels round in an order of their own: the weights are not those of the "

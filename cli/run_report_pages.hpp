@@ -22,7 +22,8 @@ struct RunEpoch {
 struct RunHistory {
   std::string name{};
   std::vector<RunEpoch> epochs{};
-  std::optional<Scores> test{};
+  std::optional<Scores> test{}, final_train{};  // of the final weights
+  std::optional<double> first_loss{};           // of the first batch
   std::string weight_hash{}, backend{};
   std::map<std::string, double> phases{};                    // seconds over all epochs
   std::vector<std::map<std::string, double>> rank_phases{};  // the same of each rank, where there are several

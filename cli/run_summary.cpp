@@ -24,16 +24,24 @@ std::vector<std::string> RunSummary::files() const {
   return names;
 }
 
+std::optional<std::string> RunSummary::warning() const {
+  if (!last) return std::nullopt;
+  const auto during = loss_warning(first_loss, last->train);
+  return during || !final_train ? during : loss_warning(first_loss, *final_train);
+}
+
 std::string RunSummary::text() const {
   TextTable scores("lrrr");
   scores.row({"", "samples", "loss", "accuracy"});
   const auto add = [&](const char* name, const Scores& s) {
     scores.row({name, with_commas(s.samples), loss_text(s.loss), percent(s.accuracy())});
   };
-  if (last) add("train, last epoch", last->train);
+  if (last) add("train, during last epoch", last->train);
+  if (final_train) add("train, final weights", *final_train);
   if (last && last->validation) add("validation", *last->validation);
   if (test) add("test", *test);
   TextTable facts("ll");
+  if (const auto text = warning()) facts.row({"warning", *text});
   facts.row({"epochs", resumed_step ? fmt::format("{}, resumed at step {}", config.epochs, *resumed_step)
                                     : std::to_string(config.epochs)});
   facts.row({"time", fmt::format("{}, {} samples/s, backend {}", duration(seconds), with_prefix(rate()),
@@ -57,7 +65,9 @@ std::string RunSummary::json() const {
                {"backend", backend_name(config)},
                {"promise", keeps_the_promise(config.train.backend) && !summed_by_mpi()}};
   if (resumed_step) json["resumed_at_step"] = *resumed_step;
+  if (const auto text = warning()) json["warning"] = *text;
   if (last) json["train"] = scores_json(last->train);
+  if (final_train) json["final_train"] = scores_json(*final_train);
   if (last && last->validation) json["validation"] = scores_json(*last->validation);
   if (test) json["test"] = scores_json(*test);
   json["parameters"] = network.trainable_count();

@@ -17,8 +17,10 @@ struct RunSummary {
   const RunConfig& config;
   const Network& network;
   const RunDirectory& directory;
-  std::optional<EpochReport> last{};  // of the last epoch
+  std::optional<EpochReport> last{};   // of the last epoch
+  std::optional<double> first_loss{};  // of the training's first batch
   std::optional<Scores> test{};
+  std::optional<Scores> final_train{};  // of the final weights, where neither a validation nor a test set tells of them
   std::optional<std::int64_t> resumed_step{};  // where this process took the run over
   std::string checkpoint{};                    // the name of the last one
   double seconds = 0;                          // of this process, and the samples it trained on in them
@@ -26,6 +28,8 @@ struct RunSummary {
   const RunProfile* profile = nullptr;
   int ranks = 1;
 
+  /// What a user should know before the result is used (loss_warning).
+  std::optional<std::string> warning() const;
   std::string text() const;
   std::string json() const;
 

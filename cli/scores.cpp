@@ -1,5 +1,9 @@
 #include "cli/scores.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "cli/rank_times.hpp"
 
 namespace lockstep::cli {
@@ -25,11 +29,23 @@ Json scores_json(const Scores& scores) {
 
 Json metrics_json(const EpochReport& report) {
   Json json = {{"epoch", report.epoch}, {"steps", report.steps}, {"lr", report.rate}};
+  if (report.epoch == 1 && report.first_loss) json["first_loss"] = *report.first_loss;
   json["train"] = scores_json(report.train);
   if (report.validation) json["validation"] = scores_json(*report.validation);
   json["penalty"] = report.penalty;
   json["weight_hash"] = report.weight_hash;
   return json;
+}
+
+std::optional<std::string> loss_warning(std::optional<double> first_loss, const Scores& last) {
+  constexpr double kFar = 10, kGuess = 1, kMost = 100;
+  if (!first_loss) return std::nullopt;
+  const double base = last.correct ? std::clamp(*first_loss, kGuess, kMost) : *first_loss;
+  if (!(last.loss > kFar * base)) return std::nullopt;
+  return fmt::format(
+      "the loss ended at {:.3g}, far above the {:.3g} of the first batch: training diverged; lower "
+      "train.optimizer.lr, set train.clip_norm, or scale the data (data.scale, data.standardise)",
+      last.loss, *first_loss);
 }
 
 std::optional<EpochReport> report_from_metrics(std::string_view line) {

@@ -31,6 +31,7 @@
 #include "lockstep/kernels/slots.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/watchdog.hpp"
+#include "lockstep/train/preparation.hpp"
 
 namespace lockstep::cli {
 
@@ -104,6 +105,7 @@ class TrainRun {
     RunLines lines(*directory, kept);
     RunSummary summary{.config = config_, .network = *network_, .directory = *directory, .last = kept.last};
     if (from) summary.resumed_step = from->state.steps;
+    if (from) summary.first_loss = from->state.first_loss;
     summary.ranks = ranks_.size();
     from.reset();
     begin(*directory);
@@ -136,7 +138,7 @@ class TrainRun {
                                  .validation = data_.validation.get(),
                                  .wishes = [](std::int64_t) { return StepWishes{.stop = stop_signal != 0}; },
                                  .on_step = on_step});
-    if (data_.test) trainer_->evaluate(*data_.test);
+    if (const Dataset* last = finally_scored()) trainer_->evaluate(*last);
   }
 
  private:
@@ -146,11 +148,18 @@ class TrainRun {
     config_.train.threads = arguments_.threads;
     if (arguments_.threads == 0 && ranks_.size() > 1) config_.train.threads = threads_of_rank(ranks_.transport());
     network_.emplace(make_network(config_));
+    note_initial_weights();
     try {
       trainer_.emplace(*network_, config_.train, ranks_);
     } catch (const Error& error) {
       throw Error(error.code(), fmt::format("{}: {}", config_.name, error.what()));
     }
+  }
+
+  void note_initial_weights() {
+    const std::string& file = config_.model.init_file;
+    if (!file.ends_with(".safetensors")) return;
+    if (const auto note = seal_note(file, read_sealed(file).seal)) console_.note(*note);
   }
 
   /// A run that is there is held, and its configuration compared, before the data are loaded; a new folder is made only
@@ -253,6 +262,7 @@ class TrainRun {
       progress.epoch(report);
       tell_of_ranks(report);
       summary.last = report;
+      summary.first_loss = report.first_loss;
     };
     try {
       trainer_->fit(*data_.train, {.epochs = config_.epochs - before.epoch,
@@ -316,13 +326,22 @@ class TrainRun {
       profile_->write(summary.directory);
       summary.profile = &*profile_;
     }
-    if (data_.test) {
-      summary.test = trainer_->evaluate(*data_.test);
-      lines.metrics.append(
-          Json{{"test", scores_json(*summary.test)}, {"weight_hash", weight_hash(network_->values())}}.dump());
+    if (const Dataset* last = finally_scored()) {
+      const Scores scores = trainer_->evaluate(*last);
+      (data_.test ? summary.test : summary.final_train) = scores;
+      lines.metrics.append(Json{{data_.test ? "test" : "final_train", scores_json(scores)},
+                                {"weight_hash", weight_hash(network_->values())}}
+                               .dump());
     }
+    if (const auto warning = summary.warning()) console_.note(fmt::format("lockstep: warning: {}", *warning));
     write_run_report(summary.directory.path(), console_);
     console_.print(console_.json() ? summary.json() : summary.text());
+  }
+
+  /// What the final weights are scored on: the test set; the training set where no other set tells of them, since the
+  /// scores that training saw on its way belong to earlier weights. Null: the last validation has told.
+  const Dataset* finally_scored() const {
+    return data_.test ? data_.test.get() : data_.validation ? nullptr : data_.train.get();
   }
 
   std::string backend_name() const { return backend_names()[static_cast<std::size_t>(config_.train.backend)]; }

@@ -6,5 +6,7 @@
 #include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/data/source.hpp"
 #include "lockstep/nn/network.hpp"
+#include "lockstep/train/model_file.hpp"
 #include "lockstep/train/predictor.hpp"
+#include "lockstep/train/preparation.hpp"
 #include "lockstep/train/trainer.hpp"

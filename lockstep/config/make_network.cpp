@@ -2,20 +2,10 @@
 
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/train/theta.hpp"
 #include "lockstep/train/weights.hpp"
 
 namespace lockstep {
-
-namespace {
-
-/// Rows of weights in a .mat file follow the labels; real targets have none.
-std::optional<LabelRule> weight_rule(const DataConfig& data) {
-  if (data.regression) return LabelRule::as_stored;
-  if (data.label_rule.empty()) return std::nullopt;
-  return parse_label_rule(data.label_rule);
-}
-
-}  // namespace
 
 Network make_network(const RunConfig& config) {
   Network network(config.model.input, config.model.precision, config.model.init);

@@ -13,7 +13,7 @@
 namespace lockstep {
 
 MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name,
-                             std::optional<ElementType> source_type) {
+                             std::optional<ElementType> source_type, std::optional<Shape> source_shape) {
   auto store = std::make_shared<Store>();
   const std::int64_t sample_elements = sample_shape.elements();
   store->size = features.rank() == 0 ? 0 : features.dims.front();
@@ -25,6 +25,7 @@ MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets
   check_finite(features, name);
   store->sample_bytes = sample_elements * element_size(features.type);
   store->source_type = source_type.value_or(features.type);
+  store->source_shape = source_shape.value_or(sample_shape);
   store->shape = sample_shape;
   store->features = std::move(features);
   store->targets = std::move(targets);

@@ -20,6 +20,8 @@ class StoredDataset : public Dataset {
   /// Of the numbers in the source: resized images are float64 here, but where their file holds bytes a white pixel is
   /// still 255.
   virtual ElementType source_type() const { return element_type(); }
+  /// The extents of one sample in the source, before it was reshaped, transposed or resized.
+  virtual Shape source_shape() const { return sample_shape(); }
 };
 
 class MemoryDataset final : public StoredDataset {
@@ -27,9 +29,10 @@ class MemoryDataset final : public StoredDataset {
   /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data), beginning with `name`:
   /// a feature or a real target is not finite, a label is outside [0, classes), or the number of targets (if there are
   /// any) is not the number of samples.
-  /// source_type: of the numbers the features were computed from; nothing: they are as the source holds them.
+  /// source_type, source_shape: of what the features were computed from; nothing: they are as the source holds them.
   MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",
-                std::optional<ElementType> source_type = std::nullopt);
+                std::optional<ElementType> source_type = std::nullopt,
+                std::optional<Shape> source_shape = std::nullopt);
 
   std::int64_t size() const override { return store_->size; }
   Shape sample_shape() const override { return store_->shape; }
@@ -46,6 +49,7 @@ class MemoryDataset final : public StoredDataset {
   std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const override;
   ElementType element_type() const override { return store_->features.type; }
   ElementType source_type() const override { return store_->source_type; }
+  Shape source_shape() const override { return store_->source_shape; }
   const Array& raw_features() const { return store_->features; }
 
  private:
@@ -55,6 +59,7 @@ class MemoryDataset final : public StoredDataset {
     Targets targets;
     std::int64_t size = 0, sample_bytes = 0;
     ElementType source_type = ElementType::float64;
+    Shape source_shape{1};
   };
   MemoryDataset(std::shared_ptr<const Store> store, const Scaling& scaling);
   template <class T>

@@ -94,6 +94,7 @@ const std::vector<std::string>& source_names() {
 std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name) {
   const ElementType source_type = samples.features.type;
   bool channel_axis = samples.features.rank() == 4;
+  const Shape source_shape{std::span<const std::int64_t>(samples.features.dims).subspan(1)};
   if (!config.shape.empty()) {
     require_setting(config.shape.size() <= 3, config, "shape", "shape has more than three extents");
     for (const std::int64_t extent : config.shape)
@@ -112,7 +113,7 @@ std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataC
     });
   }
   return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name,
-                                         source_type);
+                                         source_type, source_shape);
 }
 
 bool is_channels_last(const DataConfig& config) {

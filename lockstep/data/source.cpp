@@ -66,6 +66,7 @@ DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& giv
   DataSplits splits;
   splits.class_names = std::move(opened.class_names);
   splits.source_type = opened.train->source_type();
+  splits.source_shape = opened.train->source_shape();
   splits.scaling = scaling;
   splits.label_column = std::move(opened.label_column);
   splits.label_rule = std::move(opened.label_rule);

@@ -21,12 +21,16 @@ struct SplitConfig {
   double train = 0, validation = 0, test = 0;
 
   bool any() const { return train != 0 || validation != 0 || test != 0; }
+
+  friend bool operator==(const SplitConfig&, const SplitConfig&) = default;
 };
 
 /// Images [channels,height,width] become [channels,size,size]. size 0: left alone.
 struct ResizeConfig {
   std::int64_t size = 0;
   std::string method = "average";  // or "bicubic": antialiased, a = -0.5, clamped edges
+
+  friend bool operator==(const ResizeConfig&, const ResizeConfig&) = default;
 };
 
 /// Empty strings and zeros mean "by default"; what that is stands beside each field.
@@ -84,6 +88,8 @@ struct DataConfig {
   /// Whether the split shuffles and stratifies, defaults resolved. A file without labels is not stratified.
   bool shuffles() const;
   bool stratifies() const;
+
+  friend bool operator==(const DataConfig&, const DataConfig&) = default;
 };
 
 /// The sources that have a name: "fashion-mnist", ..., "blobs". Any other source is a path.
@@ -94,6 +100,7 @@ struct DataSplits {
   std::shared_ptr<const Dataset> train, validation /* may be null */, test /* may be null */;
   std::vector<std::string> class_names;  // of an image folder and of Fashion-MNIST; empty: classes have numbers only
   ElementType source_type = ElementType::float64;  // of the numbers in the source
+  Shape source_shape{1};                           // extents of one sample there, as stored
   Scaling scaling;                                 // how they became inputs
   std::string label_column;                        // CSV: the column that was taken, by name or index; empty: none
   std::string label_rule;                          // how labels became classes; empty: there are none

@@ -3,6 +3,7 @@
 // the reduction over slots and the weight hash see the vector; layers see their slices of it.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,5 +42,10 @@ using ParameterValues = std::variant<AlignedBuffer<float>, AlignedBuffer<double>
 /// Two networks trained alike have the same weight hash; short_hash is its first 16 digits.
 std::string weight_hash(const ParameterValues& values);
 std::string short_hash(const std::string& hash);
+
+/// False where one of them is NaN or infinite.
+bool all_finite(std::span<const float> values);
+bool all_finite(std::span<const double> values);
+bool all_finite(const ParameterValues& values);
 
 }  // namespace lockstep

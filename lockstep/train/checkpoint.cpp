@@ -11,6 +11,7 @@
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/safetensors.hpp"
 #include "lockstep/train/checkpoint_record.hpp"
+#include "lockstep/train/seal.hpp"
 
 namespace lockstep {
 namespace {
@@ -19,8 +20,6 @@ constexpr const char* kRecordKey = "lockstep.checkpoint";
 constexpr const char* kConfigKey = "lockstep.config";
 constexpr const char* kFirst = "optimizer.first";
 constexpr const char* kSecond = "optimizer.second";
-constexpr const char* kTotal = "checkpoint.sha256";
-constexpr std::size_t kTotalBytes = sizeof(Sha256Digest);
 
 /// The name goes before errors that do not know it; whatever is wrong with the file, the checkpoint is unusable.
 template <class Step>
@@ -50,22 +49,11 @@ void append_vector(const char* name, const ParameterValues& values, std::vector<
       values);
 }
 
-Sha256Digest total_of(std::span<const std::byte> bytes) {
-  Sha256 sha;
-  sha.update(bytes.first(bytes.size() - kTotalBytes));
-  return sha.finish();
-}
-
-bool is_total(const SafetensorsEntry& entry) {
-  return entry.name == kTotal && entry.type == ElementType::uint8 &&
-         entry.dims == std::vector<std::int64_t>{static_cast<std::int64_t>(kTotalBytes)};
-}
-
 /// The tensor that is not what the record says; nothing: the fault lies elsewhere.
 std::optional<std::string> damaged_tensor(std::span<const std::byte> bytes, const SafetensorsHeader& header,
                                           const TensorHashes& hashes) {
   for (const SafetensorsEntry& entry : header.tensors) {
-    if (entry.name == kTotal) continue;
+    if (entry.name == kTotalTensor) continue;
     const auto found = hashes.find(entry.name);
     const auto block = bytes.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.bytes));
     if (found == hashes.end() || found->second != sha256_hex(block)) return printable(entry.name);
@@ -76,10 +64,9 @@ std::optional<std::string> damaged_tensor(std::span<const std::byte> bytes, cons
 /// Reads the record of a file whose checksums are right, or says what is wrong.
 CheckpointRecord checked_record(std::span<const std::byte> bytes, const SafetensorsHeader& header) {
   const auto text = header.metadata.find(kRecordKey);
-  if (text == header.metadata.end() || header.tensors.empty() || !is_total(header.tensors.back()))
+  if (text == header.metadata.end() || !has_total(header))
     throw Error(ExitCode::checkpoint, "is no checkpoint: training cannot go on from it");
-  const Sha256Digest total = total_of(bytes);
-  const bool whole = std::memcmp(total.data(), bytes.data() + bytes.size() - kTotalBytes, kTotalBytes) == 0;
+  const bool whole = total_is_right(bytes);
   CheckpointRecord record;
   try {
     record = record_from_json(text->second, kRecordKey);
@@ -132,11 +119,7 @@ std::vector<std::byte> write_checkpoint(const Network& network, const ModelInfo&
   for (const NamedArray& tensor : contents.tensors) hashes[tensor.name] = hash_of(tensor.array);
   contents.metadata[kConfigKey] = run.config;
   contents.metadata[kRecordKey] = record_to_json(state, run, hashes);
-  contents.tensors.push_back({kTotal, make_array(ElementType::uint8, {static_cast<std::int64_t>(kTotalBytes)})});
-  std::vector<std::byte> bytes = write_safetensors(contents);
-  const Sha256Digest total = total_of(bytes);
-  std::memcpy(bytes.data() + bytes.size() - kTotalBytes, total.data(), kTotalBytes);
-  return bytes;
+  return write_with_total(std::move(contents));
 }
 
 Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view name) {

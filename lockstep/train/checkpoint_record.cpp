@@ -91,6 +91,7 @@ std::string record_to_json(const TrainingState& state, const RunRecord& run, con
   if (state.correct) json["correct"] = *state.correct;
   json["loss_sum"] = bits_of(state.loss_sum);
   json["rate"] = bits_of(state.rate);
+  if (state.first_loss) json["first_loss"] = bits_of(*state.first_loss);
   json["data_sha256"] = run.data_digest;
   json["metrics"] = {{"bytes", run.metrics_bytes}, {"sha256", run.metrics_sha256}};
   json["timings_bytes"] = run.timings_bytes;
@@ -111,6 +112,7 @@ CheckpointRecord record_from_json(const std::string& text, const char* name) {
   if (members.has("correct")) state.correct = members.count("correct");
   state.loss_sum = members.bits("loss_sum");
   state.rate = members.bits("rate");
+  if (members.has("first_loss")) state.first_loss = members.bits("first_loss");
   record.run.data_digest = members.hash("data_sha256");
   const Members metrics = members.object("metrics");
   record.run.metrics_bytes = metrics.count("bytes");

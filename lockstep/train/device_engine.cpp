@@ -159,6 +159,13 @@ void DeviceEngine<T>::download_weights() {
   device_.to_host(network_.data<T>(), weights_.data(), stage_.count * static_cast<std::int64_t>(sizeof(T)));
 }
 
+/// Of the weights on the device, which the network has then. Ranks have the same ones, so they come to the same answer.
+template <class T>
+bool DeviceEngine<T>::finite_weights() {
+  download_weights();
+  return all_finite(std::span<const T>(network_.data<T>(), static_cast<std::size_t>(stage_.count)));
+}
+
 /// Slots, chunks and weights for the batches of this data: the user may have changed the weights meanwhile.
 template <class T>
 void DeviceEngine<T>::prepare(const Dataset& data) {
@@ -181,9 +188,8 @@ void DeviceEngine<T>::prepare(const Dataset& data) {
 
 template <class T>
 void DeviceEngine<T>::end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds) {
-  progress_.end_epoch();
+  progress_.end_epoch(finite_weights());
   EpochReport& report = progress_.report;
-  download_weights();
   report.penalty = penalty_of_device();
   report.weight_hash = weight_hash(network_.values());
   report.times = std::exchange(times_, {});
@@ -210,7 +216,8 @@ void DeviceEngine<T>::run_epoch(const Dataset& data, const FitOptions& fit_optio
                        .samples = static_cast<std::int64_t>(batch.ids.size()),
                        .rate = rate,
                        .scores = batch_scores_,
-                       .wishes = wishes_},
+                       .wishes = wishes_,
+                       .finite = !(wishes_.stop || wishes_.state) || finite_weights()},
                       data.classes() > 0, fit_options, total_epochs);
     close(kReportSection);
   }

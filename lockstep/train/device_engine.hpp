@@ -85,6 +85,7 @@ class DeviceEngine final : public TrainingEngine {
   std::int64_t blocks_together(const Dataset& data) const;
   void upload_weights();
   void download_weights();
+  bool finite_weights();
 
   // One batch.
   void train_batch(const Batch& batch);

@@ -171,6 +171,16 @@ void Engine<T>::collect_weights() {
   if (parted()) grid_.collect(values_.data(), ranks_.leader() ? network_.data<T>() : nullptr, true);
 }
 
+/// Whether every weight and running statistic is a finite number: the same answer in every rank. Replicas have the same
+/// weights, so only the ranks that hold different parts have to ask each other.
+template <class T>
+bool Engine<T>::finite_weights() {
+  const bool own = all_finite(std::span<const T>(weights(), static_cast<std::size_t>(stage_.count)));
+  if (!parted()) return own;
+  const std::vector<std::string> all = ranks_.all_gather(own ? "finite" : "not", "weights");
+  return std::ranges::count(all, "finite") == static_cast<std::ptrdiff_t>(all.size());
+}
+
 /// The stretches of the optimiser's state that the other ranks own; of a network in parts, the whole of it and of the
 /// weights is rank 0's.
 template <class T>
@@ -282,7 +292,7 @@ void Engine<T>::train_batch(const Member& member, const Batch& batch) {
 
 template <class T>
 void Engine<T>::end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds) {
-  progress_.end_epoch();
+  progress_.end_epoch(finite_weights());
   EpochReport& report = progress_.report;
   collect_weights();
   report.penalty = penalty();
@@ -319,7 +329,8 @@ void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOp
                          .samples = static_cast<std::int64_t>(batch.ids.size()),
                          .rate = batch.rate,
                          .scores = batch_scores_,
-                         .wishes = wishes_},
+                         .wishes = wishes_,
+                         .finite = finite_weights_if_saved()},
                         data.classes() > 0, fit_options, total_epochs);
       close(member, kReportSection);
     }

@@ -149,6 +149,8 @@ class Engine final : public TrainingEngine {
   StepWishes own_wishes(std::int64_t steps) const;
   void gather_state();
   void collect_weights();
+  bool finite_weights();
+  bool finite_weights_if_saved() { return !(wishes_.stop || wishes_.state) || finite_weights(); }
   void find_norm(T* gradient);
   void exchange_columns();
   T* weights() { return parted() ? values_.data() : network_.data<T>(); }

@@ -9,8 +9,8 @@
 #include "lockstep/core/file.hpp"
 #include "lockstep/data/mat5.hpp"
 #include "lockstep/data/npz.hpp"
-#include "lockstep/data/safetensors.hpp"
 #include "lockstep/train/export_onnx.hpp"
+#include "lockstep/train/seal.hpp"
 #include "lockstep/train/theta.hpp"
 #include "lockstep/train/weights.hpp"
 
@@ -21,7 +21,7 @@ std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::
                                  std::optional<LabelRule> rule) {
   const std::string extension = path.extension().string();
   // Some readers ask which program's conventions the names and shapes follow: "pt" is PyTorch.
-  if (extension == ".safetensors") return write_safetensors({{{"format", "pt"}}, named_weights(network)});
+  if (extension == ".safetensors") return write_sealed({{{"format", "pt"}}, named_weights(network)});
   if (extension == ".npz") return write_npz(named_weights(network));
   if (extension == ".mat") return write_mat5(thetas(network, rule));
   if (extension == ".onnx") return write_onnx(network);

@@ -1,6 +1,7 @@
 #include "lockstep/train/model_file.hpp"
 
 #include <charconv>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -81,7 +82,10 @@ Model model_of(const Safetensors& contents) {
 }
 
 std::vector<std::byte> write_model(const Network& network, const ModelInfo& info) {
-  return write_safetensors(
+  if (!all_finite(network.values()))
+    throw Error(ExitCode::diverged,
+                "model file: the weights are not finite numbers, so training has diverged; lower the learning rate");
+  return write_sealed(
       {.metadata = model_metadata(network, info, weight_hash(network.values())), .tensors = named_weights(network)});
 }
 
@@ -90,13 +94,14 @@ void save_model(const std::filesystem::path& path, const Network& network, const
 }
 
 Model parse_model(std::span<const std::byte> bytes, std::string_view name) {
-  const Safetensors contents = as_checkpoint("", [&] { return parse_safetensors(bytes, name); });
-  return as_checkpoint(fmt::format("{}: ", name), [&] { return build_model(contents); });
+  const SealedFile file = as_checkpoint("", [&] { return parse_sealed(bytes, name); });
+  Model model = as_checkpoint(fmt::format("{}: ", name), [&] { return build_model(file.contents); });
+  model.seal = file.seal;
+  return model;
 }
 
 Model load_model(const std::filesystem::path& path) {
-  const Safetensors contents = as_checkpoint("", [&] { return read_safetensors(path); });
-  return as_checkpoint(path.string() + ": ", [&] { return build_model(contents); });
+  return parse_model(read_file(path, std::numeric_limits<std::int64_t>::max(), ExitCode::checkpoint), path.string());
 }
 
 }  // namespace lockstep

@@ -6,7 +6,8 @@
 //   lockstep.model             JSON, see network_json.hpp
 //   lockstep.loss              "cross-entropy", ... (where known)
 //   lockstep.data              JSON: how raw samples become inputs, names of the classes (where known)
-//   lockstep.weight_hash       SHA-256 over the parameter vector: a flipped bit is noticed
+//   lockstep.weight_hash       SHA-256 over the parameter vector: the promise's hash
+//   lockstep.sha256            of the whole file (seal.hpp): every flipped bit is noticed
 // The bytes are a pure function of network and info.
 
 #include <cstddef>
@@ -20,6 +21,7 @@
 #include "lockstep/data/safetensors.hpp"
 #include "lockstep/nn/network.hpp"
 #include "lockstep/train/model_info.hpp"
+#include "lockstep/train/seal.hpp"
 #include "lockstep/train/weights.hpp"
 
 namespace lockstep {
@@ -29,8 +31,10 @@ struct Model {
   ModelInfo info{};
   std::string version{};     // lockstep.version
   int numerics_version = 0;  // lockstep.numerics_version
+  Seal seal = Seal::whole;   // what vouches for the file
 };
 
+/// Error(diverged) when a weight is not a finite number: such a model is no result.
 std::vector<std::byte> write_model(const Network& network, const ModelInfo& info = {});
 /// Written atomically: an older model under this name stays whole until the new one is.
 void save_model(const std::filesystem::path& path, const Network& network, const ModelInfo& info = {});
@@ -41,8 +45,9 @@ std::map<std::string, std::string> model_metadata(const Network& network, const 
 /// The model in the contents of a file; Error(checkpoint) as parse_model, without the name.
 Model model_of(const Safetensors& contents);
 
-/// A checkpoint (checkpoint.hpp) is a model too. Error(checkpoint), "<path>: ...", when the file is missing or damaged,
-/// is not a model, or its weights do not have the hash it names.
+/// A checkpoint (checkpoint.hpp) is a model too. Error(checkpoint), "<path>: ...", when the file is missing, is not a
+/// model, or any bit of it is not what was written. Files of an earlier Lockstep have a hash of the weights only:
+/// Model::seal says so.
 Model parse_model(std::span<const std::byte> bytes, std::string_view name);
 Model load_model(const std::filesystem::path& path);
 

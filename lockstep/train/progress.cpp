@@ -8,6 +8,18 @@
 
 namespace lockstep {
 
+namespace {
+
+[[noreturn]] void fail_diverged(std::string_view what, std::int64_t epoch, std::int64_t step) {
+  throw Error(ExitCode::diverged, fmt::format("training diverged: {} at epoch {}, step {}; lower train.optimizer.lr or "
+                                              "set train.clip_norm",
+                                              what, epoch, step));
+}
+
+constexpr const char* kBadWeights = "the weights are not finite numbers";
+
+}  // namespace
+
 double Progress::rate_at(const TrainOptions& options, std::int64_t step, std::int64_t total_steps) const {
   return base_rate(options.optimizer) * schedule_factor(options.schedule, step, epoch, total_steps);
 }
@@ -32,9 +44,9 @@ void Progress::account(const StepOutcome& outcome, bool classes, const FitOption
                        std::int64_t total_epochs) {
   const std::int64_t done = outcome.step - steps + 1;
   if (!std::isfinite(outcome.scores.loss))
-    throw Error(ExitCode::diverged, fmt::format("training diverged: the loss is {} at epoch {}, step {}; lower "
-                                                "train.optimizer.lr or set train.clip_norm",
-                                                outcome.scores.loss, epoch + 1, done));
+    fail_diverged(fmt::format("the loss is {}", outcome.scores.loss), epoch + 1, done);
+  if (!outcome.finite) fail_diverged(kBadWeights, epoch + 1, done);
+  if (outcome.step == 0) first_loss = outcome.scores.loss / double(outcome.samples);
   batch = done;
   loss_sum += outcome.scores.loss;
   report.train.samples += outcome.samples;
@@ -55,11 +67,13 @@ void Progress::account(const StepOutcome& outcome, bool classes, const FitOption
                          .wishes = outcome.wishes});
 }
 
-void Progress::end_epoch() {
+void Progress::end_epoch(bool finite) {
+  if (!finite) fail_diverged(kBadWeights, epoch + 1, batches->count());
   steps += batches->count();
   ++epoch;
   batch = 0;
   report.steps = steps;
+  report.first_loss = first_loss;
 }
 
 void Progress::hand_out_report(Ranks& ranks, const FitOptions& fit_options) {
@@ -75,7 +89,7 @@ void Progress::hand_out_report(Ranks& ranks, const FitOptions& fit_options) {
 }
 
 TrainingState Progress::counts() const {
-  TrainingState state{.epoch = epoch, .batch = batch, .steps = steps + batch};
+  TrainingState state{.epoch = epoch, .batch = batch, .steps = steps + batch, .first_loss = first_loss};
   if (batch > 0) {
     state.loss_sum = loss_sum;
     state.samples = report.train.samples;
@@ -96,6 +110,7 @@ void Progress::restore(const TrainingState& state) {
   batch = state.batch;
   steps = state.steps - state.batch;
   loss_sum = state.loss_sum;
+  first_loss = state.first_loss;
   report = {.epoch = epoch + 1, .rate = state.rate};
   report.train = {.samples = state.samples,
                   .loss = state.samples > 0 ? state.loss_sum / double(state.samples) : 0,

@@ -23,12 +23,14 @@ struct StepOutcome {
   double rate = 0;
   BatchScores scores{};
   StepWishes wishes{};
+  bool finite = true;  // the weights, as far as they were looked at
 };
 
 struct Progress {
   std::int64_t epoch = 0, steps = 0;  // epochs done, and the steps in them
   std::int64_t batch = 0;             // batches done of the present epoch; report and loss_sum are their sums
   double loss_sum = 0;
+  std::optional<double> first_loss{};  // of the training's first batch
   EpochReport report{};
   std::vector<EpochReport> reports{};  // of the present fit
   std::unique_ptr<Batches> batches{};  // of the present epoch
@@ -38,10 +40,12 @@ struct Progress {
 
   /// Error(checkpoint) where this data has no such epoch.
   void begin_epoch(const TrainOptions& options, const Dataset& data);
-  /// Takes a finished step into the report, and calls on_step. Error(diverged) where the loss is no number any more.
+  /// Takes a finished step into the report, and calls on_step. Error(diverged) where the loss or a weight is no finite
+  /// number any more.
   void account(const StepOutcome& outcome, bool classes, const FitOptions& fit_options, std::int64_t total_epochs);
-  /// The counts of an epoch whose last batch was accounted for; the rest of the report is the caller's.
-  void end_epoch();
+  /// The counts of an epoch whose last batch was accounted for; the rest of the report is the caller's. `finite`: every
+  /// weight is; else Error(diverged).
+  void end_epoch(bool finite);
   /// Adds to the complete report what the other ranks took, and gives it to the user. Collective.
   void hand_out_report(Ranks& ranks, const FitOptions& fit_options);
 

@@ -137,4 +137,10 @@ void set_thetas(Network& network, std::span<const NamedArray> arrays, std::strin
   }
 }
 
+std::optional<LabelRule> weight_rule(const DataConfig& data) {
+  if (data.regression) return LabelRule::as_stored;
+  if (data.label_rule.empty()) return std::nullopt;
+  return parse_label_rule(data.label_rule);
+}
+
 }  // namespace lockstep

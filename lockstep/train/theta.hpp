@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/source.hpp"
 #include "lockstep/data/targets.hpp"
 #include "lockstep/nn/network.hpp"
 
@@ -23,5 +24,9 @@ std::vector<NamedArray> thetas(const Network& network, std::optional<LabelRule> 
 /// beginning with `name`, when a matrix is missing, has another shape, or when there are more of them than layers.
 void set_thetas(Network& network, std::span<const NamedArray> arrays, std::string_view name,
                 std::optional<LabelRule> rule = std::nullopt);
+
+/// The rule that the settings of the data give: rows of weights in a .mat file follow the labels; real targets have
+/// none.
+std::optional<LabelRule> weight_rule(const DataConfig& data);
 
 }  // namespace lockstep

@@ -95,9 +95,12 @@ struct EpochReport {
   std::int64_t epoch = 0;  // from 1
   std::int64_t steps = 0;  // since the beginning of training
   double rate = 0;         // learning rate of the last step
-  Scores train;            // each batch scored before its update
+  Scores train;            // each batch scored before its update: what training saw on its way
   std::optional<Scores> validation{};
   double penalty = 0;  // the L2 term after the epoch
+  /// The mean loss of the training's first batch: that of the initial weights. Nothing: unknown, in a run that goes on
+  /// from a state of an earlier version.
+  std::optional<double> first_loss{};
   std::string weight_hash;
   PhaseTimes times;
   std::vector<PhaseTimes> rank_times{};  // of every rank, where there are several
@@ -140,6 +143,7 @@ struct TrainingState {
   std::int64_t samples = 0;
   std::optional<std::int64_t> correct{};  // nothing when the targets are real numbers, or no batch is done
   double rate = 0;                        // of the last step
+  std::optional<double> first_loss{};     // EpochReport::first_loss
 
   // In the network's precision. `first` and `second` are the optimiser's vectors over the trainable parameters, empty
   // where it has none.
@@ -159,7 +163,9 @@ class Trainer {
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
 
-  /// Throws Error(diverged), naming epoch and step, when the loss is no longer a finite number.
+  /// Throws Error(diverged), naming epoch and step, when the loss is no longer a finite number (seen in every step), or
+  /// a weight or a running statistic is not (seen at the end of an epoch, and where a state or a stop is wished for).
+  /// All ranks then throw it at the same step.
   std::vector<EpochReport> fit(const Dataset& data, const FitOptions& options);
 
   /// One step on the given samples; returns their mean loss before the update.

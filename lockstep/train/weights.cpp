@@ -12,7 +12,7 @@
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/mat5.hpp"
 #include "lockstep/data/npz.hpp"
-#include "lockstep/data/safetensors.hpp"
+#include "lockstep/train/seal.hpp"
 #include "lockstep/train/theta.hpp"
 
 namespace lockstep {
@@ -112,7 +112,7 @@ void set_weights(Network& network, std::span<const NamedArray> arrays, std::stri
 void load_weights(const std::filesystem::path& path, Network& network, std::optional<LabelRule> rule) {
   const std::string extension = path.extension().string();
   if (extension == ".safetensors")
-    set_weights(network, read_safetensors(path).tensors, path.string());
+    set_weights(network, read_sealed(path).contents.tensors, path.string());
   else if (extension == ".npz")
     set_weights(network, read_npz(path), path.string());
   else if (extension == ".mat")
@@ -120,6 +120,7 @@ void load_weights(const std::filesystem::path& path, Network& network, std::opti
   else
     throw Error(ExitCode::usage,
                 fmt::format("{}: weights are read from .safetensors, .npz or .mat files", path.string()));
+  if (!all_finite(network.values())) refuse(path.string(), "holds weights that are not finite numbers");
 }
 
 }  // namespace lockstep

@@ -28,7 +28,8 @@ std::vector<NamedArray> named_weights(std::span<const ParameterInfo> parameters,
 void set_weights(Network& network, std::span<const NamedArray> arrays, std::string_view name);
 
 /// set_weights from a file: .safetensors, .npz, or .mat (Theta1, Theta2, ...; theta.hpp tells what `rule` is for).
-/// Error(usage) for another extension.
+/// Error(usage) for another extension, Error(checkpoint) for a damaged file of Lockstep (seal.hpp), Error(data) for
+/// weights that are not finite.
 void load_weights(const std::filesystem::path& path, Network& network, std::optional<LabelRule> rule = std::nullopt);
 
 }  // namespace lockstep

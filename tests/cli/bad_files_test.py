@@ -133,7 +133,7 @@ class BadModels(ProgramTest):
             "longer": (good + b"\0\0\0\0", "bad.safetensors"),
             "a flipped bit": (good[:-1] + bytes([good[-1] ^ 1]), "damaged"),
             "no description": (rebuilt(lambda h: h.pop("__metadata__")), "lockstep.model"),
-            "another layer": (rebuilt(lambda h: h["__metadata__"].update({"lockstep.model": "{}"})), "lockstep.model"),
+            "another layer": (rebuilt(lambda h: h["__metadata__"].update({"lockstep.model": "{}"})), "damaged"),
             "no tensor": (rebuilt(lambda h: h.pop("0.weight")), "bad.safetensors"),
             "a shape": (rebuilt(lambda h: h["0.weight"].update(shape=[2, 3])), "bad.safetensors"),
             "huge": (rebuilt(lambda h: h["0.weight"].update(shape=[2**40, 2**40])), "bad.safetensors"),

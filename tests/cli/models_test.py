@@ -63,6 +63,155 @@ class Eval(ProgramTest):
         self.assertAlmostEqual(one["loss"], two["loss"], places=6)
 
 
+# Images of 4x4 numbers from 0 to 255 behind their label, made smaller: nothing of it is a default.
+TABLE = """\
+[data]
+source = "x.csv"
+header = false
+label_column = 0
+shape = [1, 4, 4]
+transpose = true
+resize = {size = 2, method = "bicubic"}
+STANDARDISE
+scale = 255
+split = {test = 6}
+[model]
+input = [1, 2, 2]
+layers = [{linear = 3}]
+[train]
+batch = 4
+epochs = 3
+"""
+KEYS = ("samples", "loss", "correct", "accuracy")
+
+
+class Preparation(ProgramTest):
+    """Data without any option are prepared as those of training, whatever the format."""
+
+    def rows(self, count=30):
+        return [(i % 3, [(37 * i + 11 * p * p) % 256 for p in range(16)]) for i in range(count)]
+
+    def table(self, rows):
+        return "".join(",".join(map(str, [label, *pixels])) + "\n" for label, pixels in rows)
+
+    def assert_as_trained(self, summary, source, *options):
+        scores = json.loads(self.succeed("eval", MODEL, "--data", source, "--json", *options).out)
+        self.assertEqual({k: scores[k] for k in KEYS}, summary, source)
+
+    def test_a_table(self):
+        for standardise in ("", "standardise = true"):
+            with self.subTest(standardise):
+                self.write("x.csv", self.table(self.rows()))
+                trained = self.train(TABLE.replace("STANDARDISE", standardise), "run", "--overwrite")
+                self.assertEqual({k: json.loads(self.succeed("eval", MODEL, "--json").out)[k] for k in KEYS}, trained["test"])
+                # The test part alone, in a file of its own, far from config.toml.
+                ids = self.rows_of_test_part()
+                self.write("part.csv", self.table([self.rows()[i] for i in ids]))
+                (self.folder / "run/config.toml").unlink()
+                self.assert_as_trained(trained["test"], "part.csv")
+                result = self.succeed("eval", MODEL, "--data", "part.csv")
+                for line in ('data.label_column = "0", as in training', "data.scale = 255.0, as in training",
+                             'data.resize = {"size":2,"method":"bicubic"}, as in training'):
+                    self.assertIn(line, result.err)
+                answers = json.loads(self.succeed("predict", MODEL, "--data", "part.csv", "--json").out)
+                self.assertEqual(sum(a["class"] == a["label"] for a in answers), trained["test"]["correct"])
+
+    def rows_of_test_part(self):
+        """Which rows of x.csv the test part has: those with the same answers."""
+        answers = json.loads(self.succeed("predict", MODEL, "--split", "test", "--rows", "0-5", "--json").out)
+        everything = json.loads(self.succeed("predict", MODEL, "--set", "data.split={}", "--rows", "0-29", "--json").out)
+        outputs = [a["probabilities"] for a in everything]
+        return [outputs.index(a["probabilities"]) for a in answers]
+
+    def test_explicit_options_override_and_are_said(self):
+        self.write("x.csv", self.table(self.rows()))
+        self.train(TABLE.replace("STANDARDISE", ""))
+        usual = json.loads(self.succeed("eval", MODEL, "--data", "x.csv", "--json").out)
+        result = self.succeed("eval", MODEL, "--data", "x.csv", "--set", "data.scale=25.5", "--json")
+        self.assertIn("data.scale = 25.5 here; the model was trained with 255.0", result.err)
+        self.assertNotEqual(json.loads(result.out)["loss"], usual["loss"])
+        self.write("y.csv", "".join(line.split(",", 1)[1] + "," + line.split(",", 1)[0] + "\n"
+                                    for line in self.table(self.rows()).splitlines()))
+        moved = self.succeed("eval", MODEL, "--data", "y.csv", "--set", "data.label_column=16", "--json")
+        self.assertEqual(json.loads(moved.out)["loss"], usual["loss"])
+        self.assertIn('data.label_column = "16" here; the model was trained with "0"', moved.err)
+
+    def test_arrays_and_folders(self):
+        from program import npy, png
+        config = TABLE.replace("STANDARDISE", "").replace("header = false\nlabel_column = 0\n", "")
+        rows = self.rows()
+        pixels = bytes(p for _, image in rows for p in image)
+        self.write("x.npy", npy("|u1", (30, 16), pixels))
+        self.write("y.npy", npy("<i8", (30,), struct.pack("<30q", *(label for label, _ in rows))))
+        with zipfile.ZipFile(self.folder / "x.npz", "w") as archive:
+            archive.write(self.folder / "x.npy", "images.npy")
+            archive.write(self.folder / "y.npy", "classes.npy")
+        summary = self.train(config.replace('"x.csv"', '"x.npz"\nx_key = "images"\ny_key = "classes"').replace("split", "#"))
+        self.assert_as_trained(summary["final_train"], "x.npz")
+        # One array of raw numbers, as predict takes it, gives the answers of the rows.
+        answers = json.loads(self.succeed("predict", MODEL, "x.npy", "--json").out)
+        of_rows = json.loads(self.succeed("predict", MODEL, "--data", "x.npz", "--rows", "0-29", "--json").out)
+        self.assertEqual([a["probabilities"] for a in answers], [a["probabilities"] for a in of_rows])
+        for i, (label, image) in enumerate(rows):
+            self.write(f"pictures/{label}/{i:02}.png", png(4, 4, image))
+        summary = self.train(config.replace('"x.csv"', '"pictures"').replace("shape", "#").replace("split", "#"), "run",
+                             "--overwrite")
+        self.assert_as_trained(summary["final_train"], "pictures")
+        of_rows = json.loads(self.succeed("predict", MODEL, "--rows", "0", "--json").out)
+        picture = json.loads(self.succeed("predict", MODEL, "pictures/0/00.png", "--json").out)
+        self.assertEqual(picture[0]["probabilities"], of_rows[0]["probabilities"])
+
+
+class Damage(ProgramTest):
+    """One flipped bit, wherever it is, stops every command; no answer is given."""
+
+    def commands(self, name):
+        return (["eval", name, "--data", "moons"], ["predict", name, "--data", "moons"], ["inspect", name],
+                ["export", name, "out.npz"], ["train", "a.toml", "--out", "two", "--set", f"model.init={name}"])
+
+    def test_flipped_bits(self):
+        self.train(MOONS.replace("count = 64", "standardise = true\ncount = 64"))
+        for name in (MODEL, "run/checkpoint-9.safetensors"):
+            good = (self.folder / name).read_bytes()
+            for part in (b"offset", b"sigmoid", b"lockstep.data", b"lockstep.model", b"lockstep.sha256", b"  ", b"F32"):
+                at = good.find(part)
+                if at < 0:
+                    continue
+                bad = bytearray(good)
+                bad[at + 1] ^= 4
+                self.write("bad.safetensors", bytes(bad))
+                for command in self.commands("bad.safetensors"):
+                    with self.subTest((name, part, command[0])):
+                        result = self.run_program(*command)
+                        self.assertIn(result.code, (3, 4), result)
+                        self.assertEqual(result.out, "")
+        self.assertFalse((self.folder / "out.npz").exists())
+
+    def test_files_without_a_digest_are_said_to_be_unverified(self):
+        self.train()
+        good = (self.folder / MODEL).read_bytes()
+        length = struct.unpack("<Q", good[:8])[0]
+        header = json.loads(good[8:8 + length])
+
+        def written(name):
+            text = json.dumps(header).encode()
+            self.write(name, struct.pack("<Q", len(text)) + text + good[8 + length:])
+
+        del header["__metadata__"]["lockstep.sha256"]
+        written("old.safetensors")
+        for command in self.commands("old.safetensors"):
+            with self.subTest(command[0]):
+                result = self.succeed(*command)
+                said = result.out if command[0] == "inspect" else result.err
+                self.assertIn("weights only" if command[0] == "inspect" else "unverified: an earlier Lockstep", said)
+        header["__metadata__"] = {"format": "pt"}
+        written("theirs.safetensors")
+        self.assertIn("unverified", self.succeed("inspect", "theirs.safetensors").out)
+        result = self.succeed("train", "a.toml", "--out", "three", "--set", "model.init=theirs.safetensors")
+        self.assertIn("theirs.safetensors: unverified: the file has no digest of Lockstep", result.err)
+        self.assertNotIn("unverified", self.succeed("eval", MODEL).err)
+
+
 class Export(ProgramTest):
     def test_npz_and_safetensors_hold_the_weights(self):
         self.train()

@@ -27,6 +27,21 @@ batch = 16
 epochs = 3
 """
 
+# One step so large that weights overflow; the loss of that step was taken before it.
+HIDDEN = """\
+[data]
+source = "moons"
+scale = 0.01
+count = 32
+[model]
+sizes = "2-4-2"
+activation = "relu"
+[train]
+batch = "full"
+epochs = 1
+optimizer = {name = "sgd", lr = 3e38}
+"""
+
 # Pictures of 4x4 bytes in three classes, which a test writes with write_digits().
 PICTURES = """\
 [data]

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from program import MOONS, PROGRAM, ProgramTest, Result, main, sanitized
+from program import HIDDEN, MOONS, PROGRAM, ProgramTest, Result, main, sanitized
 
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
 # Of a launcher that runs the tests themselves.
@@ -118,6 +118,16 @@ class SameBytes(RanksTest):
         self.assertEqual(self.contents("run"), alone)
 
 
+class FinalScore(RanksTest):
+    def test_the_training_set_is_scored_by_all_ranks(self):
+        config = MOONS.replace("test_count = 32\nsplit = {validation = 16}\n", "")
+        alone = self.train_alone(config)
+        self.assertIn("final_train", json.loads(alone[0].splitlines()[-1]))
+        for parts in ([], ["--set", "parallel.pipeline=2"]):
+            self.assertEqual(self.launch("openmpi", 2, "train", "a.toml", "--out", "run", "--overwrite", *parts).code, 0)
+            self.assertEqual(self.contents("run")[:2], alone[:2])
+
+
 class Ends(RanksTest):
     def test_a_fault_of_all_is_said_once(self):
         self.write("a.toml", MOONS.replace("epochs", "epoch"))
@@ -130,6 +140,15 @@ class Ends(RanksTest):
         result = self.launch("openmpi", 2, "train", "a.toml", "--out", "run")
         self.assertEqual(result.code, 8, result)
         self.assertEqual(result.err.count("diverged"), 1, result)
+
+    def test_weights_that_are_not_finite_are_seen_by_all_ranks(self):
+        self.write("a.toml", HIDDEN)
+        for parts in ([], ["--set", "parallel.pipeline=2"], ["--set", "parallel.tensor=2"]):
+            with self.subTest(parts):
+                result = self.launch("openmpi", 2, "train", "a.toml", "--out", "run", "--overwrite", *parts)
+                self.assertEqual(result.code, 8, result)
+                self.assertEqual(result.err.count("the weights are not finite numbers at epoch 1, step 1"), 1, result)
+                self.assertFalse((self.folder / "run/model.safetensors").exists())
 
     def test_other_data_on_one_rank(self):
         self.write("a.toml", MOONS.replace('source = "moons"', 'source = "d.csv"').split("count = 64")[0]

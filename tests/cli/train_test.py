@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from program import MOONS, PICTURES, PROGRAM, ProgramTest, main, sanitized
+from program import HIDDEN, MOONS, PICTURES, PROGRAM, ProgramTest, main, sanitized
 
 RUN_FILES = {"config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors", "checkpoint-9.safetensors",
              "machine.json", "report.html", "status.json"}
@@ -26,6 +26,7 @@ class Train(ProgramTest):
         self.assertEqual(self.files("run"), RUN_FILES)
         lines = self.lines("run/metrics.jsonl")
         self.assertEqual([line.get("epoch") for line in lines], [1, 2, 3, None])
+        self.assertGreater(lines[0].pop("first_loss"), lines[0]["train"]["loss"] / 2)
         for line in lines[:3]:
             self.assertEqual(set(line), {"epoch", "steps", "lr", "train", "validation", "penalty", "weight_hash"})
             self.assertEqual(line["train"]["samples"], 48)
@@ -106,7 +107,7 @@ class Train(ProgramTest):
     def test_the_table(self):
         self.write("a.toml", MOONS)
         result = self.succeed("train", "a.toml", "--out", "run")
-        for word in ("train, last epoch", "validation", "test", "samples/s", "weights", "13 parameters", "run/model.safetensors"):
+        for word in ("train, during last epoch", "validation", "test", "samples/s", "weights", "13 parameters", "run/model.safetensors"):
             self.assertIn(word, result.out)
         self.assertIn("epoch 3/3", result.err)
         self.assertNotIn("epoch 3/3", result.out)
@@ -157,6 +158,60 @@ class Train(ProgramTest):
         result = self.refuse(8, "training diverged", "train", "a.toml", "--set", 'train.optimizer={name = "sgd", lr = 1e30}',
                              "--set", "train.epochs=50", "--out", "run")
         self.assertIn("lower train.optimizer.lr", result.err)
+
+    def assert_diverged(self, *arguments, out="diverged"):
+        """Exit 0 with a warning on stderr, in the summary and in the report."""
+        shutil.rmtree(self.folder / out, ignore_errors=True)
+        result = self.succeed("train", "a.toml", "--out", out, *arguments)
+        warning = "the loss ended at"
+        self.assertIn("lockstep: warning: " + warning, result.err)
+        self.assertIn("warning  " + warning, result.out)
+        self.assertIn(warning, (self.folder / out / "report.html").read_text())
+        shutil.rmtree(self.folder / out)
+        summary = json.loads(self.succeed("train", "a.toml", "--out", out, "--json", "--quiet", *arguments).out)
+        self.assertIn("training diverged", summary["warning"])
+
+    def test_a_loss_that_ended_far_above_its_beginning_is_said(self):
+        self.write("a.toml", MOONS.replace('"2-3-1"', '"2-8-2"').replace('output = "sigmoid"\n', 'activation = "tanh"\n')
+                   .replace("binary-cross-entropy", "cross-entropy").replace('"adam", lr = 0.05', '"sgd", lr = 0.05'))
+        for rate in ("1e6", "1e30"):
+            self.assert_diverged("--set", f"train.optimizer.lr={rate}")
+        result = self.succeed("train", "a.toml", "--out", "good")
+        self.assertNotIn("warning", result.err + result.out + (self.folder / "good/report.html").read_text())
+
+    def test_huge_features_are_said(self):
+        self.write("big.csv", "".join(f"{1e30 * (1 + x % 3)},{-1e30 * (x % 5)},{x % 2}\n" for x in range(40)))
+        self.write("a.toml", '[data]\nsource = "big.csv"\n[model]\nsizes = "2-2"\n[train]\nbatch = "full"\nepochs = 1\n'
+                   'optimizer = {name = "sgd", lr = 1e-32}\n')
+        self.assert_diverged()
+
+    def test_weights_that_relu_hides_from_the_loss_are_exit_8(self):
+        self.write("a.toml", HIDDEN)
+        for arguments in ([], ["--threads", "3"], ["--backend", "naive"]):
+            result = self.refuse(8, "training diverged: the weights are not finite numbers at epoch 1, step 1", "train", "a.toml",
+                                 "--out", "run", "--overwrite", *arguments)
+            self.assertIn("lower train.optimizer.lr", result.err)
+            self.assertFalse((self.folder / "run/model.safetensors").exists())
+            self.assertEqual(self.bytes("run/metrics.jsonl"), b"")
+            self.assertFalse(list((self.folder / "run").glob("checkpoint-*")))
+
+    def test_the_summary_shows_the_score_of_the_saved_weights(self):
+        self.write_digits()
+        for threads in ("1", "2"):
+            shutil.rmtree(self.folder / "run", ignore_errors=True)
+            summary = self.train(PICTURES, "run", "--threads", threads)
+            scores = json.loads(self.succeed("eval", "run/model.safetensors", "--json").out)
+            self.assertEqual({k: scores[k] for k in ("samples", "loss", "correct", "accuracy")}, summary["final_train"])
+            self.assertNotEqual(summary["train"]["loss"], summary["final_train"]["loss"])
+            last = self.lines("run/metrics.jsonl")[-1]
+            self.assertEqual(last, {"final_train": summary["final_train"], "weight_hash": summary["weight_hash"]})
+        shutil.rmtree(self.folder / "run")
+        text = self.succeed("train", "a.toml", "--out", "run").out
+        self.assertIn("train, during last epoch", text)
+        self.assertIn("train, final weights", text)
+        page = (self.folder / "run/report.html").read_text()
+        self.assertIn(f"{summary['final_train']['correct']} of 12 right", page)
+        self.assertIn("during the epoch: each batch before its update", page)
 
     def test_quiet_says_nothing(self):
         self.write("a.toml", MOONS)

@@ -38,6 +38,7 @@ AlignedBuffer<T> waves(std::int64_t size, double start) {
 TrainingState state_of(const Network& network, int vectors) {
   TrainingState state{.epoch = 3, .batch = 7, .steps = 97, .loss_sum = 0.1 + 0.2, .samples = 700, .rate = 1e-3 / 3};
   if (vectors != 1) state.correct = 655;
+  if (vectors != 0) state.first_loss = 1.0 / 3;
   state.parameters = network.values();
   std::visit(
       [&](const auto& values) {

@@ -17,10 +17,12 @@ namespace {
 
 const ModelInfo kInfo{.loss = Loss::binary_cross_entropy,
                       .source = "digits \"quoted\" \xc3\xa9",
+                      .preparation = DataConfig{.label_column = "0", .resize = {.size = 20}},
+                      .source_shape = {1, 28, 28},
+                      .pictures = true,
                       .scale = {1.0 / 255, 0.1},
                       .offset = {-0.5, 1e-300},
                       .white = 255,
-                      .transposed = true,
                       .class_names = {"shirt", "coat, long"}};
 
 std::string refusal(std::span<const std::byte> bytes) {
@@ -46,7 +48,7 @@ template <class Change>
 std::vector<std::byte> changed_model(const Change& change) {
   Safetensors contents = parse_safetensors(write_model(small_network(), kInfo), "memory");
   change(contents);
-  return write_safetensors(contents);
+  return write_sealed(std::move(contents));
 }
 
 TEST(ModelFile, GivesBackNetworkAndInfo) {
@@ -89,8 +91,10 @@ TEST(ModelFile, NoticesEveryDamagedWeight) {
   for (std::size_t i = good.size() - weight_bytes; i < good.size(); ++i) {
     std::vector<std::byte> bad = good;
     bad[i] ^= std::byte{1};
-    EXPECT_NE(refusal(bad).find("the file is damaged or was edited"), std::string::npos);
+    EXPECT_NE(refusal(bad).find("damaged or edited"), std::string::npos);
   }
+  const auto other = changed_model([](Safetensors& contents) { contents.tensors[0].array.bytes[0] ^= std::byte{1}; });
+  EXPECT_NE(refusal(other).find("the weights have the hash"), std::string::npos);
 }
 
 TEST(ModelFile, NoticesEveryTruncation) {
@@ -141,6 +145,19 @@ TEST(ModelFile, AMissingFileIsAnUnusableModel) {
     EXPECT_EQ(error.code(), ExitCode::checkpoint);
     EXPECT_EQ(std::string(error.what()),
               (folder / "absent.safetensors").string() + ": cannot open: No such file or directory");
+  }
+}
+
+TEST(ModelFile, IsNotWrittenOfWeightsThatAreNotFinite) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+    Network network = small_network();
+    network.data<float>()[7] = bad;
+    try {
+      write_model(network);
+      ADD_FAILURE() << "was written";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::diverged);
+    }
   }
 }
 

@@ -29,6 +29,7 @@ inline void expect_same(const TrainingState& a, const TrainingState& b) {
   EXPECT_EQ(a.samples, b.samples);
   EXPECT_EQ(a.correct, b.correct);
   EXPECT_EQ(std::bit_cast<std::uint64_t>(a.rate), std::bit_cast<std::uint64_t>(b.rate));
+  EXPECT_EQ(a.first_loss, b.first_loss);
   EXPECT_TRUE(same(a.parameters, b.parameters));
   EXPECT_TRUE(same(a.first, b.first));
   EXPECT_TRUE(same(a.second, b.second));
