@@ -1,6 +1,7 @@
 """lockstep eval and export on models that the program has just trained."""
 import io
 import json
+import shutil
 import struct
 import zipfile
 
@@ -102,7 +103,8 @@ class Preparation(ProgramTest):
         for standardise in ("", "standardise = true"):
             with self.subTest(standardise):
                 self.write("x.csv", self.table(self.rows()))
-                trained = self.train(TABLE.replace("STANDARDISE", standardise), "run", "--overwrite")
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                trained = self.train(TABLE.replace("STANDARDISE", standardise))
                 self.assertEqual({k: json.loads(self.succeed("eval", MODEL, "--json").out)[k] for k in KEYS}, trained["test"])
                 # The test part alone, in a file of its own, far from config.toml.
                 ids = self.rows_of_test_part()
