@@ -164,6 +164,28 @@ class Preparation(ProgramTest):
         self.assertEqual(picture[0]["probabilities"], of_rows[0]["probabilities"])
 
 
+    def test_layout(self):
+        from program import npy
+        pixels = bytes((7 * i * i + i // 3) % 256 for i in range(12 * 48))
+        self.write("x.npy", npy("|u1", (12, 4, 4, 3), pixels))
+        self.write("y.npy", npy("<i8", (12,), struct.pack("<12q", *(i % 3 for i in range(12)))))
+        summary = self.train('[data]\nsource = "x.npy"\nlabels = "y.npy"\nlayout = "nhwc"\n[model]\ninput = [3, 4, 4]\n'
+                             'layers = [{conv2d = {out = 2, kernel = 3}}, "relu", {linear = 3}]\n[train]\nepochs = 2\n')
+        self.assert_as_trained(summary["final_train"], "x.npy", "--set", "data.labels=y.npy")
+        answers = json.loads(self.succeed("predict", MODEL, "x.npy", "--json").out)
+        of_rows = json.loads(self.succeed("predict", MODEL, "--rows", "0-11", "--json").out)
+        self.assertEqual([a["probabilities"] for a in answers], [a["probabilities"] for a in of_rows])
+
+    def test_a_label_found_by_its_name(self):
+        head = "label," + ",".join(f"pixel{p}" for p in range(16)) + "\n"
+        self.write("x.csv", head + self.table(self.rows()))
+        summary = self.train('[data]\nsource = "x.csv"\nscale = 255\n[model]\nsizes = "16-3"\n[train]\nepochs = 2\n')
+        self.assert_as_trained(summary["final_train"], "x.csv")
+        self.assertIn('label_column = "label"', self.succeed("inspect", MODEL).out)
+        self.write("bare.csv", self.table(self.rows()))
+        self.refuse(2, "label", "eval", MODEL, "--data", "bare.csv")
+
+
 class Damage(ProgramTest):
     """One flipped bit, wherever it is, stops every command; no answer is given."""
 
