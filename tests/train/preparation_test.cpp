@@ -1,8 +1,10 @@
 // What a model was trained with is in its file, and comes back out of it: every key of [data] that matters.
 #include "lockstep/train/preparation.hpp"
 
+#include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "lockstep/config/sections.hpp"
