@@ -16,6 +16,7 @@
 
 #include "cli/mpirun.hpp"
 #include "cli/process_tree.hpp"
+#include "cli/run_status.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/parallel/dead_jobs.hpp"
@@ -100,19 +101,11 @@ class Supervisor {
                        one_line(fmt::format("{}", fmt::join(start.words, " ")))));
       const pid_t mpirun = start_process(start.words, start.environment);
       const Outcome outcome = supervise(mpirun);
-      // Ranks that are still there outlived mpirun, or are killed with it: nobody else tidies up after them.
-      look_for_leftovers();
-      if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");
-      // First: the folder of the session tells which memory was its own.
-      auto left = outcome.killed || outcome.code != 0 ? kSettling : std::chrono::milliseconds{};
-      for (; !remove_dead_jobs({mpirun}) && left.count() > 0; left -= kLook) std::this_thread::sleep_for(kLook);
-      remove_leftovers(leftovers_);
-      leftovers_.clear();
+      tidy_up(mpirun, outcome);
       finish(outcome);
       if (restart == arguments_.max_restarts)
-        throw Error(ExitCode::peer_lost,
-                    fmt::format("a rank was lost ({}) and {} restarts are used up; go on with --resume",
-                                words_for(outcome), restart));
+        fail(fmt::format("a rank was lost ({}) and {} restarts are used up; go on with --resume", words_for(outcome),
+                         restart));
       signal_other_hosts("KILL");
       ranks = ranks_left(ranks);
       note(fmt::format("a rank was lost ({}): restart {} of {}, from the last checkpoint, on {} ranks",
@@ -122,6 +115,12 @@ class Supervisor {
 
  private:
   void note(const std::string& line) { console_.note(fmt::format("lockstep launch: {}", line)); }
+
+  /// The run is lost, and nobody is left who could say so in its directory.
+  [[noreturn]] void fail(const std::string& message) const {
+    note_lost(out_of(arguments_.command), message);
+    throw Error(ExitCode::peer_lost, message);
+  }
 
   bool is_loss(const Outcome& outcome) const {
     // The exit code of our own; of a process that a signal ended, as a shell and Open MPI count; and as MPICH does.
@@ -137,9 +136,8 @@ class Supervisor {
   void finish(const Outcome& outcome) const {
     if (outcome.code == 0 && !outcome.killed) throw SilentEnd{0};
     if (stopping_ && (outcome.killed || outcome.code != static_cast<int>(ExitCode::preempted)))
-      throw Error(ExitCode::peer_lost, fmt::format("stopped by a signal, but not saved ({}); go on from the last "
-                                                   "checkpoint with --resume",
-                                                   words_for(outcome)));
+      fail(fmt::format("stopped by a signal, but not saved ({}); go on from the last checkpoint with --resume",
+                       words_for(outcome)));
     if (!is_loss(outcome)) throw SilentEnd{outcome.code};
   }
 
@@ -157,6 +155,17 @@ class Supervisor {
     return std::none_of(hosts_.begin(), hosts_.end(), [&](const Host& host) {
       return !is_here(host) && succeeds(on_host(host, for_marked("exit 0") + "; exit 1"), kAnswer);
     });
+  }
+
+  /// Ranks that are still there outlived mpirun, or are killed with it: nobody else removes what they leave.
+  void tidy_up(pid_t mpirun, const Outcome& outcome) {
+    look_for_leftovers();
+    if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");
+    // First: the folder of the session tells which memory was its own.
+    auto left = outcome.killed || outcome.code != 0 ? kSettling : std::chrono::milliseconds{};
+    for (; !remove_dead_jobs({mpirun}) && left.count() > 0; left -= kLook) std::this_thread::sleep_for(kLook);
+    remove_leftovers(leftovers_);
+    leftovers_.clear();
   }
 
   /// Until mpirun has ended, or must be ended.
@@ -222,13 +231,12 @@ class Supervisor {
       return true;
     });
     if (hosts_.size() == before) return ranks;
-    if (hosts_.empty()) throw Error(ExitCode::peer_lost, "no host answers; go on with --resume when one does");
+    if (hosts_.empty()) fail("no host answers; go on with --resume when one does");
     int slots = 0;
     for (const Host& host : hosts_) slots += host.slots;
     const int left = std::min(ranks, slots), parts = parts_of_run(arguments_.command);
     if (left < parts)
-      throw Error(
-          ExitCode::peer_lost,
+      fail(
           fmt::format("the hosts that answer take {} ranks, and the network is in {} parts: go on with --resume "
                       "on more ranks, or with a smaller parallel.pipeline and parallel.tensor",
                       left, parts));

@@ -220,11 +220,13 @@ void run_as_rank(const std::function<void(Ranks&)>& program, const std::function
       } catch (const std::exception& error) {
         end_all(ranks, heartbeat, ExitCode::bug, error.what());
       }
-      guard.emplace(kFinalize,
-                    fmt::format("lockstep: rank {} on {}: MPI does not end: another rank is dead, stopped or cut off; "
-                                "the run is complete or saved, see with --resume",
-                                ranks.rank(), ranks.transport().host()),
-                    static_cast<int>(ExitCode::peer_lost));
+      guard.emplace(
+          kFinalize,
+          fmt::format(
+              "lockstep: rank {} on {}: MPI does not end: mpirun, or another rank, is dead, stopped or cut off; "
+              "the run is complete or saved, see with --resume",
+              ranks.rank(), ranks.transport().host()),
+          static_cast<int>(ExitCode::peer_lost));
       heartbeat.reset();
     }
   }

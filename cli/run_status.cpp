@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 // Each one is written through to the disk.
 constexpr std::chrono::seconds kBetween{5};
+constexpr std::int64_t kMaxBytes = 1 << 20;
 
 std::string time_now() {
   const std::time_t now = std::time(nullptr);
@@ -35,6 +36,11 @@ std::string host_name() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
   return name;
+}
+
+/// A path need not be UTF-8.
+std::string written_form(const Json& status) {
+  return status.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 const char* state_of(int exit_code) {
@@ -99,11 +105,17 @@ void RunStatus::decide(const std::exception_ptr& failure) {
 void RunStatus::write() {
   const std::lock_guard lock(file_);
   const std::string content = text();
-  if (content.empty()) return;
   try {
-    write_file_atomically(directory_ / kStatusFile, content);
+    if (!content.empty()) write_file_atomically(directory_ / kStatusFile, content);
   } catch (const Error&) {
   }
+  if (!content.empty() || expected_.empty()) return;
+  std::string message;
+  {
+    const std::lock_guard decision(mutex_);
+    message = message_;
+  }
+  if (message.starts_with("rank 0 on ")) note_lost(expected_, message);
 }
 
 /// Empty before the run has begun.
@@ -126,7 +138,24 @@ std::string RunStatus::text() {
                        {"process", ::getpid()},
                        {"began", began_},
                        {"time", time_now()}};
-  return status.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // a path need not be UTF-8
+  return written_form(status);
+}
+
+void note_lost(const std::filesystem::path& directory, const std::string& message) {
+  try {
+    const std::vector<std::byte> bytes = read_file(directory / kStatusFile, kMaxBytes);
+    Json status = Json::parse(reinterpret_cast<const char*>(bytes.data()),
+                              reinterpret_cast<const char*>(bytes.data()) + bytes.size());
+    if (status.at("state") != "running") return;
+    const int exit_code = static_cast<int>(ExitCode::peer_lost);
+    status["state"] = state_of(exit_code);
+    status["exit_code"] = exit_code;
+    status["message"] = one_line(message);
+    status["time"] = time_now();
+    write_file_atomically(directory / kStatusFile, written_form(status));
+  } catch (const Error&) {
+  } catch (const Json::exception&) {
+  }
 }
 
 }  // namespace lockstep::cli

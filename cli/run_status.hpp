@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace lockstep::cli {
 
@@ -15,6 +16,10 @@ namespace lockstep::cli {
 /// the results says that a disk is full.
 class RunStatus {
  public:
+  /// `expected` is where rank 0 has the run, as far as this rank knows: a rank that never begins writes there that rank
+  /// 0 is lost.
+  explicit RunStatus(std::filesystem::path expected) : expected_(std::move(expected)) {}
+
   /// Writes "running" into the directory.
   void begin(const std::filesystem::path& directory, int ranks, std::int64_t epochs);
 
@@ -31,6 +36,7 @@ class RunStatus {
  private:
   std::string text();
 
+  const std::filesystem::path expected_;
   std::mutex mutex_;  // of what follows; never held while something is written
   std::filesystem::path directory_{};
   int ranks_ = 1, exit_code_ = 0;
@@ -40,5 +46,8 @@ class RunStatus {
   std::chrono::steady_clock::time_point written_{};
   std::mutex file_;
 };
+
+/// Turns "running" in a run directory into "lost", for a run whose rank 0 is dead; anything else stays as it is.
+void note_lost(const std::filesystem::path& directory, const std::string& message);
 
 }  // namespace lockstep::cli

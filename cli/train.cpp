@@ -370,10 +370,10 @@ void run_train(const TrainArguments& arguments, Console& console) {
   if (arguments.resume && arguments.overwrite)
     throw Error(ExitCode::usage, "--resume keeps the run in --out and --overwrite replaces it; give one of them");
   const std::string erase = console.animated() ? "\r\x1b[K" : "";
-  const auto status = std::make_shared<RunStatus>();
-  const auto lead = [&](TrainRun& run) {
+  const auto status = std::make_shared<RunStatus>(arguments.out);
+  const auto take_part = [&](TrainRun& run, bool leader) {
     try {
-      run.lead();
+      leader ? run.lead() : run.follow();
     } catch (...) {
       status->decide(std::current_exception());
       status->write();
@@ -384,7 +384,7 @@ void run_train(const TrainArguments& arguments, Console& console) {
       [&](Ranks& ranks) {
         if (!ranks.leader()) console = Console({.json = false, .quiet = true});
         TrainRun run(arguments, console, ranks, *status);
-        ranks.leader() ? lead(run) : run.follow();
+        take_part(run, ranks.leader());
       },
       [&](const std::string& message) { write_line(fmt::format("{}lockstep: {}", erase, one_line(message))); },
       [status](int exit_code, const std::string& line) {

@@ -85,6 +85,15 @@ class Ranks(AttackTest):
         self.assertTrue(all(open_ports(rank) for rank in job.ranks().values()))
         job.kill()
 
+    def test_too_little_shared_memory_for_them(self):
+        """They find each other all the same."""
+        self.write("limited.sh", f'ulimit -f 2000; exec "{PROGRAM}" "$@"\n')
+        command = self.command("openmpi", 2, "train", "training.toml", "--out", "run", "--quiet")
+        at = command.index(PROGRAM)
+        job = Job(self, [*command[:at], "sh", "limited.sh", *command[at + 1:]])
+        job.wait_for_phase("training", 2, "run")
+        job.kill()
+
     def held_in_mpi(self, victims, run):
         job = self.tcp(run)
         job.wait_for_phase("training", 2, run)

@@ -1,5 +1,6 @@
 """lockstep launch: a run that loses ranks goes on by itself and ends with the bytes of one that lost none; signals are passed
 on; nothing is left behind. Skipped, saying so, where mpirun is missing."""
+import json
 import os
 import signal
 import time
@@ -47,12 +48,16 @@ class Restarts(LaunchTest):
         self.lose_and_compare("mpich", [1])
 
     def test_they_can_be_used_up(self):
-        job = self.start("openmpi", "training.toml", "--out", "run", launch=["--max-restarts", "0"])
-        job.wait_for_phase("training", 2, "run")
-        os.kill(job.ranks()[1], signal.SIGKILL)
-        out, err = job.process.communicate(timeout=60)
-        self.assertEqual(job.process.returncode, 7, f"{out}{err}")
-        self.assertIn("0 restarts are used up; go on with --resume", err)
+        # MPICH's mpirun kills the others at once: only launch is left to note how the run ended.
+        for library, victim in (("openmpi", 1), ("mpich", 0)):
+            job = self.start(library, "training.toml", "--out", library, launch=["--max-restarts", "0"])
+            job.wait_for_phase("training", 2, library)
+            os.kill(job.ranks()[victim], signal.SIGKILL)
+            out, err = job.process.communicate(timeout=60)
+            self.assertEqual(job.process.returncode, 7, f"{out}{err}")
+            self.assertIn("0 restarts are used up; go on with --resume", err)
+            status = json.loads((self.folder / library / "status.json").read_text())
+            self.assertEqual((status["state"], status["exit_code"]), ("lost", 7), status)
 
 
 class Signals(LaunchTest):
@@ -133,6 +138,18 @@ class CommandLine(LaunchTest):
             self.write("hosts", text)
             self.refuse(2, message, "launch", "-n", "2", "--hosts", "hosts", "train", "a.toml", "--out", "run")
         self.refuse(2, "cannot be read", "launch", "-n", "2", "--hosts", "none", "train", "a.toml", "--out", "run")
+
+    def test_the_network_is_passed_on(self):
+        """By stand-ins for mpirun that write down how they were started."""
+        self.write("hosts", "a:2\nb:2\n")
+        for library, expected in (("openmpi", ("OMPI_MCA_btl_tcp_if_include=lo\n", "OMPI_MCA_oob_tcp_if_include=lo\n")),
+                                  ("mpich", ("-iface lo ",))):
+            self.write(f"bin/mpirun.{library}", f"#!/bin/sh\n(echo \"$@\"; env) > {self.folder}/started\nexit 3\n").chmod(0o755)
+            result = self.run_program("launch", "-n", "2", "--mpi", library, "--hosts", "hosts", "--interface", "lo", "train", "a.toml",
+                                      "--out", "run", env={"PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
+            self.assertEqual(result.code, 3, result)
+            for text in expected:
+                self.assertIn(text, (self.folder / "started").read_text())
 
     def test_the_network_between_hosts(self):
         self.refuse(2, "there is one host", "launch", "-n", "2", "--interface", "lo", "train", "a.toml", "--out", "run")

@@ -115,7 +115,8 @@ class OtherEnds(JobTest):
         self.write("limited.sh", f'[ "$OMPI_COMM_WORLD_RANK" != 0 ] || ulimit -f 8; exec "{PROGRAM}" "$@"\n')
         command = self.command("openmpi", 3, "train", "training.toml", "--out", "run", "--quiet")
         at = command.index(PROGRAM)
-        job = Job(self, [*command[:at], "sh", "limited.sh", *command[at + 1:]])
+        # Shared memory is a file, too.
+        job = Job(self, [*command[:at], "--mca", "btl", "self,tcp", "sh", "limited.sh", *command[at + 1:]])
         out, err = job.process.communicate(timeout=60)
         lines = [line for line in err.splitlines() if line.startswith("lockstep: ")]
         self.assertEqual(job.process.returncode, 5, f"{out}{err}")

@@ -197,17 +197,22 @@ class Ends(RanksTest):
             self.assertEqual((status["state"], status["exit_code"], status["ranks"]), ("stopped", 10, 2), f"{status}\n{errors}")
             self.assertEqual(status["resume"], f"lockstep train {name}/config.toml --out {name} --resume")
 
-    def test_the_status_of_a_rank_that_is_lost(self):
+    def lose(self, victim, name):
         self.write("a.toml", MOONS.replace("epochs = 3", "epochs = 1000000"))
-        with subprocess.Popen(self.command("openmpi", 2, "train", "a.toml", "--out", "run", "--quiet"), cwd=self.folder,
+        with subprocess.Popen(self.command("openmpi", 2, "train", "a.toml", "--out", name, "--quiet"), cwd=self.folder,
                               env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-            while run.poll() is None and not self.has_lines("run/metrics.jsonl", 5):
+            while run.poll() is None and not self.has_lines(f"{name}/metrics.jsonl", 5):
                 time.sleep(0.01)
-            os.kill(self.rank_process(run.pid, 1), signal.SIGKILL)
+            os.kill(self.rank_process(run.pid, victim), signal.SIGKILL)
             _, errors = run.communicate(timeout=60)
-        status = json.loads((self.folder / "run" / "status.json").read_text())
+        status = json.loads((self.folder / name / "status.json").read_text())
         self.assertEqual((status["state"], status["exit_code"]), ("lost", 7), f"{status}\n{errors}")
-        self.assertRegex(status["message"], r"rank 1 on \S+ has died; it was in phase")
+        self.assertRegex(status["message"], rf"rank {victim} on \S+ has died; it was in phase")
+
+    def test_the_status_of_a_run_that_lost_a_rank(self):
+        """Rank 1 says it where rank 0 cannot."""
+        for victim in (1, 0):
+            self.lose(victim, f"run{victim}")
 
 
 class Launchers(RanksTest):

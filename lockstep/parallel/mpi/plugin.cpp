@@ -4,6 +4,8 @@
 #define MPICH_SKIP_MPICXX 1
 #include <dlfcn.h>
 #include <mpi.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
@@ -74,11 +76,24 @@ bool all_ranks_are_here() {
   return false;
 }
 
+/// Whether every rank can have its segment, as all ranks see it: by the size of /dev/shm, not by what is free just now.
+bool shared_memory_suffices() {
+  constexpr double kSegment = 5e6;  // Open MPI takes 4 MB and a page, MPICH less
+  struct statvfs about {};
+  rlimit files{};
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (const char* ranks = std::getenv(name); ranks != nullptr)
+      return ::statvfs("/dev/shm", &about) == 0 && ::getrlimit(RLIMIT_FSIZE, &files) == 0 &&
+             static_cast<double>(files.rlim_cur) >= kSegment &&
+             static_cast<double>(about.f_blocks) * static_cast<double>(about.f_frsize) >= kSegment * std::atof(ranks);
+  return false;
+}
+
 /// Ranks of one host need no network: shared memory alone opens no port. Open MPI's TCP transport listens on all
 /// addresses of the host, and whoever connects and sends one byte keeps the rank waiting for the next one. What the
 /// user has set, as mpirun --mca btl does, stays.
 void keep_to_shared_memory() {
-  if (!all_ranks_are_here()) return;
+  if (!all_ranks_are_here() || !shared_memory_suffices()) return;
 #ifdef OPEN_MPI
   std::string names = OMPI_MAJOR_VERSION >= 5 ? "self,sm" : "self,vader";
 #if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
