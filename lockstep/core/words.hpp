@@ -1,0 +1,13 @@
+#pragma once
+// Words of messages that several places need.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+/// "1 thread", "2 threads", "1 class", "0 classes": `plural` where it is not the noun with an s.
+std::string count_of(std::int64_t number, std::string_view noun, std::string_view plural = {});
+
+}  // namespace lockstep
