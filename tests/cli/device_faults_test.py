@@ -31,6 +31,17 @@ class FaultsTest(ProgramTest):
         self.assertIn("error", result.err)  # what the compiler said
         self.assertIn("use --backend simd", result.err)
 
+    def test_an_imprecise_device_is_refused(self):
+        """Whatever it says of itself, and with the operation that differs."""
+        for fault, operation in (("division", "division"), ("sqrt", "square root"), ("fma", "fma"),
+                                 ("denormals", "multiplication")):
+            with self.subTest(fault=fault):
+                result = self.refuse_fault(fault, 2, f": {operation} in float32", LOCKSTEP_CACHE_DIR="off",
+                                           LOCKSTEP_OPENCL_ANY="1")
+                self.assertIn("is not what IEEE 754 says", result.err)
+                self.assertIn("use --backend simd", result.err)
+                self.assertFalse((self.folder / "run").exists())
+
     def test_out_of_memory_at_any_time(self):
         for buffer in (1, 4, 8):
             with self.subTest(buffer=buffer):

@@ -4,13 +4,14 @@ import ctypes
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 
 from libraries import LibraryTest
-from program import MOONS, PICTURES, PROGRAM, main
+from program import MOONS, PICTURES, PROGRAM, main, sanitized
 
 # Batch normalisation, dropout and clipping; batches of 10 leave a remainder.
 SMALL_CNN = """\
@@ -133,11 +134,42 @@ class DeviceTest(LibraryTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.same_files("alone", "two")
 
-    def test_without_a_device_it_says_so(self):
+    def refuse_opencl(self, message, **options):
         self.write("a.toml", MOONS)
+        result = self.refuse(2, message, "train", "a.toml", "--backend", "opencl", "--quiet", **options)
+        self.assertEqual(len(result.err.splitlines()), 1, result)
+        return result
+
+    def test_without_a_device_it_says_so(self):
         (self.folder / "none").mkdir()
-        self.refuse(2, "OpenCL", "train", "a.toml", "--backend", "opencl",
-                    env={"OCL_ICD_VENDORS": str(self.folder / "none")})
+        result = self.refuse_opencl("no OpenCL driver on this machine", env={"OCL_ICD_VENDORS": str(self.folder / "none")})
+        self.assertIn("pocl-opencl-icd", result.err)
+
+    def test_a_driver_that_does_not_load_is_named_with_the_reason(self):
+        for content, reason in ((None, "cannot open shared object file"), (b"no library at all", "file too short"),
+                                (b"no library at all " * 100, "invalid ELF header")):
+            with self.subTest(reason=reason):
+                if content:
+                    self.write("libdriver.so", content)
+                driver = str(self.folder / "libdriver.so")
+                self.write("vendors/own.icd", driver + "\n")
+                result = self.refuse_opencl(f"the driver {driver} of ",
+                                            env={"OCL_ICD_VENDORS": str(self.folder / "vendors")})
+                self.assertIn(reason, result.err)
+                self.assertNotIn("no OpenCL driver", result.err)
+
+    def test_a_loader_that_does_not_load_is_not_called_absent(self):
+        self.write("broken/libOpenCL.so.1", b"no library at all " * 100)
+        result = self.refuse_opencl("which does not load: ", env={"LD_LIBRARY_PATH": str(self.folder / "broken")})
+        self.assertIn("invalid ELF header", result.err)
+        self.assertNotIn("lacks", result.err)
+
+    def test_a_limit_of_memory_is_not_called_a_missing_driver(self):
+        if sanitized():
+            self.skipTest("a sanitizer needs more address space than the limit leaves")
+        limit = 200 << 20
+        result = self.refuse_opencl("ulimit -v", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertNotIn("no OpenCL driver", result.err)
 
     def test_parts_of_networks_are_refused(self):
         self.write("a.toml", MOONS)

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "lockstep/kernels/simd/table.hpp"
+#include "lockstep/parallel/team.hpp"
 #include "tests/promise/networks.hpp"
 
 namespace lockstep {
@@ -58,6 +59,18 @@ TEST_P(Promise, TheHashTellsRunsApart) {
   other = run_;
   other.options.slots *= 2;
   EXPECT_NE(hash_with(run_, Backend::simd, 2, data), hash_with(other, Backend::simd, 2, data));
+}
+
+/// In the regions of a program that is parallel itself, a trainer with the default number of threads uses one.
+TEST(PromiseDefaults, ATrainerInEveryThreadOfAParallelRegion) {
+  const PromiseRun run = mlp_run();
+  const DataSplits data = promise_data(run);
+  const std::string expected = hash_with(run, Backend::simd, 1, data);
+  std::vector<std::string> hashes(2);
+  run_team(2, [&](const Member& member) {
+    hashes[static_cast<std::size_t>(member.index)] = hash_with(run, Backend::simd, 0, data);
+  });
+  EXPECT_EQ(hashes, std::vector<std::string>(2, expected));
 }
 
 /// Now and then, whoever asks for samples is held up.

@@ -1,6 +1,7 @@
 // An OpenCL driver that fails, for tests: loaded before the program (LD_PRELOAD), it stands before the machine's own
 // one and plants what LOCKSTEP_FAULT says:
 //   compile         the text of every program has a mistake
+//   division, sqrt, fma, denormals   the operation is not as exact as IEEE 754 says, in the program that probes it
 //   memory:N        the device has no memory for its N-th buffer, nor for those after it
 //   lost:N          the device is gone when the N-th kernel starts: every call that uses it fails from there on
 //   abort:N         the driver calls abort() when the N-th kernel starts
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -34,6 +36,15 @@ bool strikes(const std::string& fault, int turn) {
   return planted.starts_with(fault + ":") && turn >= std::atoi(planted.c_str() + fault.size() + 1);
 }
 
+/// What the compiler of an imprecise device makes of the text; an empty pair: nothing is planted.
+std::pair<std::string, std::string> imprecision(const std::string& fault) {
+  if (fault == "division") return {"quotient = a / b", "quotient = nextafter(a / b, (V)(INFINITY))"};
+  if (fault == "sqrt") return {"root = sqrt(a)", "root = nextafter(sqrt(a), (V)(INFINITY))"};
+  if (fault == "fma") return {"fused = fma(a, b, c)", "fused = a * b + c"};
+  if (fault == "denormals") return {"product = a * b", "product = fabs(a * b) < (V)(FLT_MIN) ? (V)(0) : a * b"};
+  return {};
+}
+
 std::atomic<int> buffers = 0, launches = 0;
 
 }  // namespace
@@ -44,8 +55,12 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
                                      cl_int* status) {
   const auto function = real<decltype(&clCreateProgramWithSource)>(__func__);
   const char* const fault = std::getenv("LOCKSTEP_FAULT");
-  if (fault == nullptr || std::string(fault) != "compile") return function(context, count, texts, lengths, status);
-  const std::string broken = std::string(texts[0]) + "\nint planted_mistake(;\n";
+  std::string broken = texts[0];
+  const auto [exact, imprecise] = imprecision(fault == nullptr ? "" : fault);
+  const std::size_t at = exact.empty() ? std::string::npos : broken.find(exact);
+  if (at != std::string::npos) broken.replace(at, exact.size(), imprecise);
+  if (fault != nullptr && std::string(fault) == "compile") broken += "\nint planted_mistake(;\n";
+  if (broken == texts[0]) return function(context, count, texts, lengths, status);
   const char* text = broken.c_str();
   return function(context, 1, &text, nullptr, status);
 }

@@ -9,7 +9,7 @@ void add_onednn_kernels(KernelTable<float>&) {
   throw Error(
       ExitCode::usage,
       "backend library needs oneDNN 2, which was missing when Lockstep was built: install libdnnl-dev and build "
-      "again, or use --backend simd");
+      "again, or use the backend simd");
 }
 
 }  // namespace lockstep

@@ -10,7 +10,7 @@ namespace {
   throw Error(
       ExitCode::usage,
       "backend opencl: the headers of OpenCL were missing when Lockstep was built: install opencl-c-headers and "
-      "build again, or use --backend simd");
+      "build again, or use the backend simd");
 }
 }  // namespace
 

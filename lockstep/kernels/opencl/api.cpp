@@ -4,27 +4,31 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/plugin.hpp"
 #include "lockstep/kernels/opencl/driver_abort.hpp"
 
 namespace lockstep::opencl {
 
 namespace {
 
+constexpr const char* kFile = "libOpenCL.so.1";
+
 Api load() {
   note_abort_handler();
   // A tool that was loaded before us brings its own (oclgrind).
   const bool preloaded = dlsym(RTLD_DEFAULT, "clGetPlatformIDs") != nullptr;
-  void* const handle = preloaded ? RTLD_DEFAULT : dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!preloaded && handle == nullptr)
-    throw Error(
-        ExitCode::usage,
-        "backend opencl needs libOpenCL.so.1, which this machine lacks: install ocl-icd-libopencl1 and a driver "
-        "(pocl-opencl-icd runs on the processor), or use --backend simd");
+  const SharedLibrary library = preloaded ? SharedLibrary{.handle = RTLD_DEFAULT} : open_library(kFile);
+  if (!preloaded && library.handle == nullptr)
+    throw Error(ExitCode::usage,
+                fmt::format("backend opencl needs {}, {}; {}, or use the backend simd", kFile, library.why_not(),
+                            library.absent ? "install ocl-icd-libopencl1 and a driver (pocl-opencl-icd runs on the "
+                                             "processor)"
+                                           : "mend that"));
   Api found;
-#define LOCKSTEP_OPENCL_FIND(name)                                           \
-  found.name = reinterpret_cast<decltype(found.name)>(dlsym(handle, #name)); \
-  if (found.name == nullptr)                                                 \
-    throw Error(ExitCode::usage, "backend opencl: libOpenCL.so.1 has no " #name "; use --backend simd");
+#define LOCKSTEP_OPENCL_FIND(name)                                          \
+  found.name = reinterpret_cast<decltype(found.name)>(library.find(#name)); \
+  if (found.name == nullptr)                                                \
+    throw Error(ExitCode::usage, "backend opencl: libOpenCL.so.1 has no " #name "; use the backend simd");
   LOCKSTEP_OPENCL_FUNCTIONS(LOCKSTEP_OPENCL_FIND)
 #undef LOCKSTEP_OPENCL_FIND
   return found;
@@ -49,19 +53,22 @@ void check(cl_int status, const std::string& what) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_HOST_MEMORY:
     case CL_INVALID_BUFFER_SIZE:
-      throw Error(ExitCode::resources,
-                  fmt::format("the OpenCL device is out of memory ({}): use a smaller batch, or --backend simd", what));
+      throw Error(
+          ExitCode::resources,
+          fmt::format("the OpenCL device is out of memory ({}): use a smaller batch, or the backend simd", what));
     case CL_OUT_OF_RESOURCES:  // what drivers also say of a device that hung or was reset
     case CL_DEVICE_NOT_AVAILABLE:
     case CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST:
     case CL_INVALID_CONTEXT:
     case CL_INVALID_COMMAND_QUEUE:
-      throw Error(ExitCode::resources,
-                  fmt::format("the OpenCL device was lost or is out of resources ({}, status {}): go on from the last "
-                              "checkpoint with --resume, there with a smaller batch or with --backend simd",
-                              what, status));
+      throw Error(
+          ExitCode::resources,
+          fmt::format(
+              "the OpenCL device was lost or is out of resources ({}, status {}): go on from the last checkpoint, "
+              "with a smaller batch or with the backend simd",
+              what, status));
     default:
-      throw Error(ExitCode::bug, fmt::format("OpenCL refused: {} (status {}); use --backend simd", what, status));
+      throw Error(ExitCode::bug, fmt::format("OpenCL refused: {} (status {}); use the backend simd", what, status));
   }
 }
 

@@ -1,12 +1,12 @@
 // Linear layers by CLBlast, opened at run time: what to compare with. The samples of a batch are one matrix product,
 // whatever its slots.
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdint>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/plugin.hpp"
 #include "lockstep/kernels/device/linear.hpp"
 #include "lockstep/kernels/opencl/device.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
@@ -30,17 +30,17 @@ struct ClBlast {
 };
 
 ClBlast load() {
-  void* const handle = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr)
-    throw Error(
-        ExitCode::usage,
-        "backend opencl-library needs CLBlast (libclblast.so.1), which this machine lacks: install libclblast1, "
-        "or use --backend opencl");
+  const SharedLibrary library = open_library("libclblast.so.1");
+  if (library.handle == nullptr)
+    throw Error(ExitCode::usage,
+                fmt::format("backend opencl-library needs CLBlast (libclblast.so.1), {}; install libclblast1, or use "
+                            "the backend opencl",
+                            library.why_not()));
   ClBlast found;
-  found.sgemm = reinterpret_cast<Gemm<float>>(dlsym(handle, "CLBlastSgemm"));
-  found.dgemm = reinterpret_cast<Gemm<double>>(dlsym(handle, "CLBlastDgemm"));
+  found.sgemm = reinterpret_cast<Gemm<float>>(library.find("CLBlastSgemm"));
+  found.dgemm = reinterpret_cast<Gemm<double>>(library.find("CLBlastDgemm"));
   if (found.sgemm == nullptr || found.dgemm == nullptr)
-    throw Error(ExitCode::usage, "backend opencl-library: libclblast.so.1 has no gemm; use --backend opencl");
+    throw Error(ExitCode::usage, "backend opencl-library: libclblast.so.1 has no gemm; use the backend opencl");
   return found;
 }
 
@@ -88,7 +88,7 @@ void multiply(KernelContext& context, ConstMatrix<T> a, bool a_transposed, Const
   });
   if (status != 0)
     throw Error(ExitCode::usage,
-                fmt::format("CLBlast refused a matrix product (status {}); use --backend opencl", status));
+                fmt::format("CLBlast refused a matrix product (status {}); use the backend opencl", status));
 }
 
 template <class T>

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <vector>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
+#include "lockstep/kernels/opencl/probe.hpp"
 
 namespace lockstep {
 
@@ -16,23 +16,11 @@ namespace {
 
 constexpr std::size_t kEventsKept = 4096;
 
-/// Simulators do not say what they do.
-bool is_simulator() { return std::getenv("LOCKSTEP_OPENCL_ANY") != nullptr; }
-
-void refuse_imprecise(const Found& found) {
-  const DeviceInfo& info = found.info;
-  if (!info.float64)
-    throw Error(ExitCode::usage, fmt::format("backend opencl: {} has no float64, which the scores of training need; "
-                                             "choose another device with LOCKSTEP_OPENCL_DEVICE, or use --backend simd",
-                                             info.name));
-  if (is_simulator()) return;
-  const auto single = device_value<cl_device_fp_config>(found.device, CL_DEVICE_SINGLE_FP_CONFIG);
-  if ((single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0 || (single & CL_FP_DENORM) == 0)
-    throw Error(
-        ExitCode::usage,
-        fmt::format("backend opencl: {} does not divide or underflow as IEEE 754 says, so its bits would differ; "
-                    "choose another device with LOCKSTEP_OPENCL_DEVICE, or use --backend simd",
-                    info.name));
+void refuse_single(const DeviceInfo& info) {
+  if (info.float64) return;
+  throw Error(ExitCode::usage, fmt::format("backend opencl: {} has no float64, which the scores of training need; "
+                                           "choose another device with LOCKSTEP_OPENCL_DEVICE, or use the backend simd",
+                                           info.name));
 }
 
 std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
@@ -40,7 +28,7 @@ std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes)
 }  // namespace
 
 cl_context OpenClDevice::make_context() {
-  refuse_imprecise(found_);
+  refuse_single(found_.info);
   cl_int status = CL_SUCCESS;
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               reinterpret_cast<cl_context_properties>(found_.platform), 0};
@@ -86,7 +74,7 @@ std::byte* OpenClDevice::allocate(std::int64_t bytes) {
   if (bytes > found_.info.max_allocation_bytes)
     throw Error(
         ExitCode::resources,
-        fmt::format("{} gives at most {} MB at once, and {} MB are wanted: use a smaller batch, or --backend simd",
+        fmt::format("{} gives at most {} MB at once, and {} MB are wanted: use a smaller batch, or the backend simd",
                     found_.info.name, found_.info.max_allocation_bytes >> 20, bytes >> 20));
   cl_int status = CL_SUCCESS;
   const std::int64_t rounded = (bytes + 63) / 64 * 64;
@@ -165,7 +153,7 @@ void OpenClDevice::to_host(void* to, const void* from, std::int64_t bytes) {
 void OpenClDevice::zero(void* address, std::int64_t bytes) {
   if (bytes == 0) return;
   const auto target = place(address);
-  if (is_simulator()) {  // oclgrind takes what was filled for uninitialised, even after a kernel wrote there
+  if (found_.info.platform == "Oclgrind") {  // takes what was filled for uninitialised, even after a kernel wrote there
     const std::vector<std::byte> zeros(size_of(bytes));
     check(api().clEnqueueWriteBuffer(queue_, target.buffer, CL_TRUE, target.offset, zeros.size(), zeros.data(), 0,
                                      nullptr, nullptr),
@@ -272,7 +260,9 @@ CopyTimes OpenClDevice::copy_times() {
 }  // namespace opencl
 
 std::shared_ptr<Device> open_opencl_device(int local_rank) {
-  return std::make_shared<opencl::OpenClDevice>(opencl::choose_device(local_rank));
+  auto device = std::make_shared<opencl::OpenClDevice>(opencl::choose_device(local_rank));
+  opencl::probe(*device);
+  return device;
 }
 
 }  // namespace lockstep

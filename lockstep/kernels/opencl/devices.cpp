@@ -4,9 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/kernels/opencl/drivers.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
 
 namespace lockstep {
@@ -23,8 +24,7 @@ std::string kind_of(cl_device_type type) {
 /// A processor's vector of numbers; one sample per work-item on other devices. For tests, LOCKSTEP_OPENCL_LANES=1 makes
 /// a processor run what a GPU runs, and 8 or 16 make any device run what a processor does.
 void choose_lanes(DeviceInfo& info, cl_device_id device) {
-  const char* const variable = std::getenv("LOCKSTEP_OPENCL_LANES");
-  const std::string forced = variable == nullptr ? "" : variable;
+  const std::string forced = environment_text("LOCKSTEP_OPENCL_LANES").value_or("");
   if (forced == "1") info.is_cpu = false;
   if (forced == "8" || forced == "16") info.is_cpu = true;
   if (!info.is_cpu) return;
@@ -78,16 +78,14 @@ std::vector<Found> find_devices() {
 Found choose_device(int local_rank) {
   const std::vector<Found> found = find_devices();
   if (found.empty())
-    throw Error(ExitCode::usage,
-                "backend opencl: no OpenCL driver on this machine: install your GPU's, or pocl-opencl-icd for the "
-                "processor, or use --backend simd");
-  if (const char* wanted = std::getenv("LOCKSTEP_OPENCL_DEVICE"); wanted != nullptr && *wanted != '\0') {
+    throw Error(ExitCode::usage, fmt::format("backend opencl: {}, or use the backend simd", why_no_device()));
+  if (const auto wanted = environment_text("LOCKSTEP_OPENCL_DEVICE")) {
     std::vector<std::string> ids;
     for (const Found& one : found) {
-      if (one.info.id == wanted) return one;
+      if (one.info.id == *wanted) return one;
       ids.push_back(one.info.id);
     }
-    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_OPENCL_DEVICE={}: no such device; this machine has {}", wanted,
+    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_OPENCL_DEVICE={}: no such device; this machine has {}", *wanted,
                                              fmt::join(ids, ", ")));
   }
   // Ranks take turns over devices of the first one's kind: a GPU is not mixed with the processor beside it.

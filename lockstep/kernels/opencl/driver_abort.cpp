@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string_view>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep::opencl {
@@ -35,8 +35,8 @@ void say_last_words(int) {
 }
 
 bool on_path(std::string_view tool) {
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
+  const std::string path = environment_text("PATH").value_or("");
+  std::string_view rest = path;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
     if (::access(fmt::format("{}/{}", rest.substr(0, end), tool).c_str(), X_OK) == 0) return true;
@@ -59,7 +59,7 @@ DriverAbort::DriverAbort(const DeviceInfo& device) {
   if (++abort_handler.users > 1) return;
   const std::string line = fmt::format(
       "lockstep: aborted while the OpenCL device {} was in use, most likely by its driver ({} {}), whose words "
-      "may stand above: go on from the last checkpoint with --resume, on another device or with --backend simd\n",
+      "may stand above: go on from the last checkpoint, on another device or with the backend simd\n",
       device.name, device.platform, device.driver);
   last_words_size = std::min(line.size(), last_words.size());
   std::memcpy(last_words.data(), line.data(), last_words_size);

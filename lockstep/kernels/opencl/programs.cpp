@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <span>
 #include <vector>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
@@ -28,6 +28,7 @@ std::string program_of(std::string_view kernel) {
   LOCKSTEP_DEVICE_KERNELS(LOCKSTEP_KERNEL_IS)
   LOCKSTEP_VECTOR_KERNELS(LOCKSTEP_KERNEL_IS)
 #undef LOCKSTEP_KERNEL_IS
+  if (kernel == "probe") return "probe";
   throw Error(ExitCode::bug, fmt::format("no kernel is called {}", kernel));
 }
 
@@ -73,14 +74,9 @@ std::vector<std::byte> load(const std::string& file) {
 }  // namespace
 
 std::string cache_folder() {
-  const auto variable = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  if (const auto folder = variable("LOCKSTEP_CACHE_DIR"); !folder.empty())
-    return folder == "off" ? "" : folder + "/opencl";
-  if (const auto folder = variable("XDG_CACHE_HOME"); !folder.empty()) return folder + "/lockstep/opencl";
-  if (const auto folder = variable("HOME"); !folder.empty()) return folder + "/.cache/lockstep/opencl";
+  if (const auto folder = environment_text("LOCKSTEP_CACHE_DIR")) return *folder == "off" ? "" : *folder + "/opencl";
+  if (const auto folder = environment_text("XDG_CACHE_HOME")) return *folder + "/lockstep/opencl";
+  if (const auto folder = environment_text("HOME")) return *folder + "/.cache/lockstep/opencl";
   return "";
 }
 
@@ -144,7 +140,7 @@ cl_program Programs::from_cache(const std::string& file, const std::string& opti
 
 cl_program Programs::from_text(const std::string& name, const std::string& text, const std::string& options) {
   if (const std::string missing = missing_tool(platform_text(device_.platform, CL_PLATFORM_VERSION)); !missing.empty())
-    throw Error(ExitCode::usage, fmt::format("backend opencl: {} compiles kernels with {}; or use --backend simd",
+    throw Error(ExitCode::usage, fmt::format("backend opencl: {} compiles kernels with {}; or use the backend simd",
                                              device_.info.platform, missing));
   const char* source = text.c_str();
   cl_int status = CL_SUCCESS;
@@ -157,10 +153,10 @@ cl_program Programs::from_text(const std::string& name, const std::string& text,
   std::string log(size, '\0');
   api().clGetProgramBuildInfo(made, device_.device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
   api().clReleaseProgram(made);
-  if (std::getenv("LOCKSTEP_OPENCL_LOG") != nullptr) fmt::print(stderr, "{}\n", log);
+  if (environment_flag("LOCKSTEP_OPENCL_LOG")) fmt::print(stderr, "{}\n", log);
   throw Error(ExitCode::usage,
               fmt::format("backend opencl: {} ({}) does not compile the kernels of {}: {}; update its driver, choose "
-                          "another device with LOCKSTEP_OPENCL_DEVICE, or use --backend simd",
+                          "another device with LOCKSTEP_OPENCL_DEVICE, or use the backend simd",
                           device_.info.name, device_.info.platform, name, first_line_with(log, "error")));
 }
 

@@ -34,7 +34,7 @@ def run(oclgrind, program, test, seconds, **variables):
         log = pathlib.Path(folder) / "log"
         command = [oclgrind, "--build-options", "-cl-opt-disable", "--data-races", "--uninitialized",
                    "--max-errors", "1000000", "--log", str(log)]
-        environment = dict(os.environ, LOCKSTEP_OPENCL_ANY="1", LOCKSTEP_CACHE_DIR="off", **variables)
+        environment = dict(os.environ, LOCKSTEP_CACHE_DIR="off", **variables)
         done = subprocess.run(command + [program, f"--gtest_filter={test}", "--gtest_also_run_disabled_tests"],
                               env=environment, capture_output=True, text=True, timeout=seconds, check=False)
         return done, list(findings(log.read_text() if log.exists() else ""))
