@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/output_folder.hpp"
 #include "cli/report_kinds.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/run_report.hpp"
@@ -44,11 +45,7 @@ Made make(const fs::path& path) {
 void run_report(const ReportArguments& arguments, Console& console) {
   const Made made = make(arguments.path);
   const fs::path folder = arguments.out.empty() ? made.folder : fs::path(arguments.out);
-  if (!arguments.out.empty()) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) fail_system(ExitCode::resources, folder.string(), error.value());
-  }
+  if (!arguments.out.empty()) make_output_folder(folder);
   const report::FileOptions files{
       .json = !made.run || !arguments.out.empty(), .csv = arguments.csv, .extra_p = arguments.extra_p};
   const auto written = report::write_report(made.document, folder, files);

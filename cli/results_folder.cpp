@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/output_folder.hpp"
 #include "cli/run_directory.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -25,8 +26,7 @@ fs::path prepare_results_folder(const std::string& path, const std::string& name
   std::error_code error;
   // A report of what is about to be replaced would say the wrong thing, should this measurement be stopped.
   for (const char* report : {"report.html", "report.json"}) fs::remove(folder / report, error);
-  fs::create_directories(folder, error);
-  if (error) fail_system(ExitCode::resources, folder.string(), error.value());
+  make_output_folder(folder);
   return folder;
 }
 

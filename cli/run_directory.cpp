@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/output_folder.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/train/checkpoint_store.hpp"
@@ -84,13 +85,11 @@ void remove_if(const fs::path& path, const std::function<bool(const std::string&
 
 /// runs/<name>-<n>: made here, so that two runs that start together get different ones.
 fs::path make_numbered(const std::string& name) {
-  std::error_code error;
-  fs::create_directories("runs", error);
-  check(error, "runs");
+  make_output_folder("runs");
   for (int n = 1; n <= kMaxRuns; ++n) {
     fs::path path = fs::path("runs") / fmt::format("{}-{}", name, n);
     if (::mkdir(path.c_str(), 0777) == 0) return path;
-    if (errno != EEXIST) fail_system(ExitCode::resources, path.string(), errno);
+    if (errno != EEXIST) fail_output_folder(path, errno);
   }
   throw Error(ExitCode::resources,
               fmt::format("runs: {}-1 to {}-{} exist; clear some or give --out", name, name, kMaxRuns));
@@ -118,13 +117,11 @@ void check_run_directory(const RunDirectoryOptions& options) {
 
 RunDirectory::RunDirectory(const RunDirectoryOptions& options) {
   check_run_directory(options);
-  std::error_code error;
   if (options.path.empty()) {
     path_ = make_numbered(options.name);
   } else {
     path_ = options.path;
-    fs::create_directories(path_, error);
-    check(error, path_);
+    make_output_folder(path_);
   }
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor_ < 0) fail_system(ExitCode::resources, path_.string(), errno);

@@ -1,5 +1,10 @@
 """Command lines and configurations that must be refused: each with its exit code and its one line."""
-from program import MOONS, ProgramTest, main
+import os
+import shutil
+import subprocess
+import unittest
+
+from program import MOONS, PROGRAM, ProgramTest, main
 
 # What is added to or changed in a good configuration, and the line that answers it. {} is the name of the file.
 SETS = [
@@ -43,9 +48,9 @@ SETS = [
     ("data.shape=[3]", "shape [3] does not fit samples [2] of moons"),
     ("data.resize=20", "samples [2] are no images"),
     # What is right by itself but does not fit together.
-    ("model.output=none", "a.toml: binary-cross-entropy needs a network that ends in sigmoid"),
+    ("model.output=none", "a.toml:7: model.sizes: binary-cross-entropy needs a network that ends in sigmoid"),
     ("model.sizes=3-1", "a.toml:2: data.source: the data has samples [2] but the model input is [3]"),
-    ("train.loss=cross-entropy", "a.toml:2: data.source: the data has 2 classes but the model has 1 outputs"),
+    ("train.loss=cross-entropy", "a.toml:2: data.source: the data has 2 classes but the model has 1 output"),
 ]
 
 LAYERS = """\
@@ -66,10 +71,11 @@ LAYER_LINES = [
     ("{conv2d = {out = 4}}", "bad.toml:7: model.layers[1].conv2d.kernel: missing"),
     ("{conv2d = {out = 4, kernel = 3, padding = 1}}", "bad.toml:7: model.layers[1].conv2d.padding: unknown key"),
     ("{dropout = 1.5}", "bad.toml:7: model.layers[1].dropout: must be at least 0 and below 1, got 1.5"),
-    ("{conv2d = {out = 4, kernel = 9}}", "bad.toml: layer 1 (conv2d): "),
-    ("{conv2d = {out = 4, kernel = 3, groups = 3}}", "bad.toml: layer 1 (conv2d): "),
-    ("{max_pool2d = 9}", "bad.toml: layer 1 (max_pool2d): "),
-    ('{residual = {body = [{linear = 3}]}}', "bad.toml: layer 1 (residual): "),
+    ("{conv2d = {out = 4, kernel = 9}}", "bad.toml:7: model.layers[1]: layer 1 (conv2d): "),
+    ("{conv2d = {out = 4, kernel = 3, groups = 3}}", "bad.toml:7: model.layers[1]: layer 1 (conv2d): "),
+    ("{max_pool2d = 9}", "bad.toml:7: model.layers[1]: layer 1 (max_pool2d): "),
+    ('{residual = {body = [{linear = 3}]}}', "bad.toml:7: model.layers[1]: layer 1 (residual): "),
+    ("{linear = 3}", "bad.toml:2: data.source: the data has samples [2] but the model input is [1,8,8]"),
     ("{linear = 3, relu = 1}", "bad.toml:7: model.layers[1]: a layer is a name or a table with one key"),
 ]
 
@@ -153,6 +159,30 @@ class BadConfig(ProgramTest):
         self.refuse(2, "the folder holds other files", "train", "a.toml", "--out", "out", "--overwrite")
         self.assertEqual((self.folder / "out/thesis.txt").read_text(), "precious")
         self.refuse(2, "--out a.toml: is a file, not a folder", "train", "a.toml", "--out", "a.toml")
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.write("a.toml", MOONS)
+        self.write("results.jsonl", "")
+        for command in (["train", "a.toml"], ["ladder", "a.toml", "--rungs", "simd"], ["report", "results.jsonl"]):
+            with self.subTest(command):
+                result = self.refuse(2, "cannot create a.toml/run: ", *command, "--out", "a.toml/run")
+                self.assertIn("not a directory; choose another with --out", result.err)
+        result = self.refuse(2, "cannot create ", "train", "a.toml", "--out", "/proc/self/fdinfo/run")
+        self.assertIn("choose another with --out", result.err)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "another user needs root and setpriv")
+    def test_a_folder_without_permission(self):
+        config = self.write("a.toml", MOONS)
+        config.chmod(0o644)
+        self.folder.chmod(0o755)
+        (self.folder / "closed").mkdir(mode=0o755)
+        for out, words in (("closed/run", "cannot create closed/run: permission denied"),
+                           ("closed", "cannot write to closed: permission denied")):
+            done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", PROGRAM, "train", "a.toml", "--quiet",
+                                   "--out", out], cwd=self.folder, capture_output=True, text=True, check=False)
+            if "ailed to execute" in done.stderr:
+                self.skipTest(done.stderr)
+            self.assertEqual((done.returncode, done.stderr), (2, f"lockstep: {words}; choose another with --out\n"))
 
 
 if __name__ == "__main__":
