@@ -10,6 +10,8 @@
 
 #include "cli/arguments.hpp"
 #include "cli/console.hpp"
+#include "cli/option_names.hpp"
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace {
@@ -17,17 +19,19 @@ namespace {
 using lockstep::ExitCode;
 
 int fail(lockstep::cli::Console& console, ExitCode code, std::string_view message) {
-  console.fail(fmt::format("lockstep: {}", lockstep::cli::one_line(message)));
+  console.fail(fmt::format("lockstep: {}", lockstep::cli::one_line(lockstep::cli::with_option_names(message))));
   return static_cast<int>(code);
 }
 
 int run(int argc, char** argv, lockstep::cli::Console& console) {
   const lockstep::cli::Request request = lockstep::cli::parse_arguments(argc, argv);
   console = lockstep::cli::Console(request.console);
-  if (request.run)
+  if (request.run) {
+    lockstep::check_environment();
     request.run(console);
-  else
+  } else {
     console.print(request.text);
+  }
   return static_cast<int>(ExitCode::done);
 }
 
