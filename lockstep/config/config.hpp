@@ -21,6 +21,7 @@ struct ModelConfig {
   std::vector<LayerSpec> layers;
   Precision precision = Precision::float32;
   Init init{};
+  std::vector<std::string> layer_origins{};  // how messages begin: "moons.toml:12: model.layers[2]"; may be empty
   std::string init_file{};  // not empty: the weights come from here (.safetensors, .npz or .mat) instead of `init`
 };
 
@@ -62,6 +63,9 @@ struct ConfigDifference {
   std::string first, second;  // as TOML; "nothing" where the key is absent
 };
 std::optional<ConfigDifference> find_difference(std::string_view first_toml, std::string_view second_toml);
+
+/// How a message begins of a network that does not go with train.loss: with the line of its last layer.
+std::string misfit_origin(const RunConfig& config);
 
 /// The network of the configuration with its initial weights (or those of model.init_file). Error(usage) names the
 /// layer that does not fit.
