@@ -21,6 +21,7 @@
 #include "cli/simulate/simulate.hpp"
 #include "cli/train.hpp"
 #include "lockstep/config/suggest.hpp"
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/version.hpp"
 #include "lockstep/train/trainer.hpp"
@@ -105,7 +106,7 @@ void add_threads(CLI::App* command, int& threads) {
       ->add_option("--threads", threads,
                    "How many threads compute (not on a device); default: OMP_NUM_THREADS, else all cores")
       ->option_text("N")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, kMaxThreads));
 }
 
 void add_verbose(CLI::App* command, bool& verbose) {
@@ -232,7 +233,7 @@ void add_bench(CLI::App& app, Values& values) {
       ->allow_extra_args(false);
   command->add_option("--threads", bench.threads, "Of the machine's second column; default: all cores")
       ->option_text("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, kMaxThreads));
   command->add_flag("--quick", bench.quick, "Shorter measurements: a first impression");
 }
 
@@ -442,6 +443,7 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_report(app, *values);
   values->lab.add(app, values->console);
   values->lab.ladder.command = "lockstep " + shell_words(std::vector<std::string>(argv + 1, argv + argc));
+  values->train.command = values->lab.ladder.command;
   add_simulate(app, *values);
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {

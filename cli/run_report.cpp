@@ -1,11 +1,15 @@
 #include "cli/run_report.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/build_commit.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/run_report_pages.hpp"
 #include "cli/shell_words.hpp"
@@ -21,6 +25,11 @@ namespace lockstep::cli {
 namespace fs = std::filesystem;
 
 namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
 
 constexpr std::int64_t kMostBytes = 256 << 20;  // of a file that is shown
 
@@ -46,17 +55,42 @@ std::vector<Json> read_lines(const fs::path& path) {
   return out;
 }
 
-void add_machine(report::Section& section, const fs::path& directory) {
-  const fs::path path = directory / kMachineFile;
-  if (!fs::exists(path)) {
+/// What machine.json says; nothing where there is none.
+std::optional<Result> read_origin(const fs::path& path) {
+  if (!fs::exists(path)) return std::nullopt;
+  std::string text = read_text(path);
+  while (text.ends_with('\n')) text.pop_back();
+  return result_from_json(text, path.string());
+}
+
+/// When, where and by what command.
+report::Facts run_facts(const Result& record) {
+  report::Facts facts{.title = "This run"};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) facts.facts.push_back({name, value});
+  };
+  const auto number = [&](const char* key) {
+    const auto value = record.number(key);
+    return value ? fmt::format("{:.0f}", *value) : "";
+  };
+  add("Begun", record.origin.time);
+  add("Host", record.word("host"));
+  add("Backend", record.word("backend"));
+  add("Ranks", number("ranks"));
+  add("Threads of a rank", number("threads"));
+  add("Commit", record.origin.commit);
+  add("Command", record.origin.command);
+  return facts;
+}
+
+void add_machine(report::Section& section, const std::optional<Result>& record) {
+  if (!record) {
     section.add(report::Paragraph{"The machine was not recorded."});
     return;
   }
-  std::string text = read_text(path);
-  while (text.ends_with('\n')) text.pop_back();
-  report::Facts facts = report::machine_facts(result_from_json(text, path.string()).origin);
+  report::Facts facts = report::machine_facts(record->origin);
   facts.title.clear();  // the section says it
-  section.add(std::move(facts));
+  section.add(run_facts(*record)).add(std::move(facts));
 }
 
 }  // namespace
@@ -86,17 +120,29 @@ report::Document run_document(const fs::path& directory) {
                    .title = "Commands"});
   if (fs::exists(directory / kConfigFile))
     repeat.add(report::Code{.text = read_text(directory / kConfigFile), .title = kConfigFile});
-  add_machine(document.section("Machine"), directory);
+  add_machine(document.section("Run and machine"), read_origin(directory / kMachineFile));
   document.footer = fmt::format("Made by Lockstep {} from the files of the run.", version());
   return document;
 }
 
-void write_run_report(const fs::path& directory, Console& console) noexcept {
+Result origin_record(const RunOrigin& run) {
+  Result record{.kind = "machine", .name = "training", .origin = recorded_here()};
+  record.origin.commit = build_commit();
+  record.origin.command = run.command;
+  record.words["backend"] = run.backend;
+  record.numbers["ranks"] = run.ranks;
+  if (run.threads > 0) record.numbers["threads"] = run.threads;
+  std::vector<std::string> hosts = run.hosts;
+  if (hosts.empty()) hosts.push_back(host_name());
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  record.words["host"] = fmt::format("{}", fmt::join(hosts, ", "));
+  return record;
+}
+
+void write_run_report(const fs::path& directory, const Result& origin, Console& console) noexcept {
   try {
-    Result machine{.kind = "machine", .name = "training"};
-    machine.origin.machine = describe_machine();
-    machine.origin.versions["lockstep"] = std::string(version());
-    write_file_atomically(directory / kMachineFile, to_json_line(machine) + '\n');
+    write_file_atomically(directory / kMachineFile, to_json_line(origin) + '\n');
     report::write_report(run_document(directory), directory, {.json = false});
   } catch (const std::exception& error) {
     try {

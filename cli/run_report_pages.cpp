@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/sha256.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/statistics.hpp"
 #include "lockstep/lab/text_table.hpp"
 
@@ -106,16 +108,16 @@ Headline headline(const RunHistory& history, const Model* model) {
 std::string summary_words(const RunHistory& history) {
   if (history.epochs.empty()) return "No epoch is complete yet.";
   const EpochReport& last = history.epochs.back().scores;
-  std::string out =
-      fmt::format("After **{} epoch{}** and {} steps", last.epoch, last.epoch == 1 ? "" : "s", with_commas(last.steps));
+  std::string out = fmt::format("After **{}** and {} step{}", count_of(last.epoch, "epoch"), with_commas(last.steps),
+                                last.steps == 1 ? "" : "s");
   if (const auto best = best_scores(history)) {
     out += best->scores.accuracy() ? fmt::format(" the network is right on **{}** of {}.",
                                                  lockstep::percent(best->scores.accuracy()), best->on)
                                    : fmt::format(" the loss on {} is **{}**.", best->on, loss_text(best->scores.loss));
   }
   if (const double seconds = total_seconds(history); seconds > 0)
-    out += fmt::format(" The training took {} with the kernels of `{}`.{}", duration(seconds), history.backend,
-                       slowest_phase(history));
+    out += fmt::format(" The steps took {} (without validation and checkpoints) with the kernels of `{}`.{}",
+                       duration(seconds), history.backend, slowest_phase(history));
   return out;
 }
 
@@ -140,7 +142,7 @@ LineChart curve(const RunHistory& history, bool accuracy) {
   if (!accuracy && most > 20 * least) chart.y.scale = Scale::log;
   if (history.epochs.size() <= 10)  // whole epochs only
     for (const RunEpoch& epoch : history.epochs) chart.x.ticks.push_back(static_cast<double>(epoch.scores.epoch));
-  chart.description = fmt::format("{} per epoch, of {} epochs.", chart.title, history.epochs.size());
+  chart.description = fmt::format("{} per epoch, of {}.", chart.title, count_of(std::ssize(history.epochs), "epoch"));
   if (!train.points.empty()) chart.series.push_back(std::move(train));
   if (!validation.points.empty()) chart.series.push_back(std::move(validation));
   return chart;
@@ -184,12 +186,22 @@ Table epoch_table(const RunHistory& history) {
   return table;
 }
 
+constexpr const char* kOther = "other";
+
+/// What of the total no phase has: so that bars and rows add up to the time of the steps.
+double other_seconds(const std::map<std::string, double>& phases) {
+  double total = 0, named = 0;
+  for (const auto& [name, seconds] : phases)
+    if (name != "validation") (name == "total" ? total : named) += seconds;
+  return std::max(0.0, total - named);
+}
+
 /// One stacked bar: of the run, or of each rank.
 BarChart phase_chart(const RunHistory& history) {
   BarChart chart{
       .id = "phases",
       .title = history.rank_phases.empty() ? "Where the time of the steps went" : "Where the time of each rank went",
-      .description = "Stacked bars of the seconds in each phase of a training step.",
+      .description = "Stacked bars of the seconds in each phase of a training step, and in what is left.",
       .axis = {.title = "Time in all epochs", .unit = "s", .format = significant(3)},
       .stacked = true};
   std::vector<std::pair<std::string, const std::map<std::string, double>*>> lines;
@@ -201,15 +213,15 @@ BarChart phase_chart(const RunHistory& history) {
     return found == phases.end() ? 0 : found->second;
   };
   for (const auto& [label, phases] : lines) chart.groups.push_back({.label = label});
-  for (const Phase& phase : kPhases) {
-    const bool shown = std::any_of(lines.begin(), lines.end(),
-                                   [&](const auto& line) { return seconds_of(*line.second, phase.name) > 0; });
-    if (!shown) continue;
-    const bool waits = phase.seconds == &PhaseTimes::wait || phase.seconds == &PhaseTimes::bubble;
-    chart.series.push_back({phase.name, waits ? Tone::neutral : Tone::automatic});
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      chart.groups[i].bars.emplace_back(seconds_of(*lines[i].second, phase.name));
-  }
+  const auto add = [&](const char* name, bool neutral, const auto& seconds) {
+    if (std::none_of(lines.begin(), lines.end(), [&](const auto& line) { return seconds(*line.second) > 0; })) return;
+    chart.series.push_back({name, neutral ? Tone::neutral : Tone::automatic});
+    for (std::size_t i = 0; i < lines.size(); ++i) chart.groups[i].bars.emplace_back(seconds(*lines[i].second));
+  };
+  for (const Phase& phase : kPhases)
+    add(phase.name, phase.seconds == &PhaseTimes::wait || phase.seconds == &PhaseTimes::bubble,
+        [&](const auto& phases) { return seconds_of(phases, phase.name); });
+  add(kOther, true, other_seconds);
   return chart;
 }
 
@@ -220,22 +232,21 @@ Table phase_table(const RunHistory& history) {
                           {.title = "Time", .format = report::seconds()},
                           {.title = "Share", .format = report::percent(1)}}};
   const double total = total_seconds(history);
-  double named = 0;
+  const double other = other_seconds(history.phases);
   const auto add = [&](std::string name, double seconds) {
     table.rows.push_back({.cells = {std::move(name), seconds, total > 0 ? Cell(seconds / total) : Cell()}});
   };
-  for (const auto& [name, seconds] : history.phases)
-    if (name != "total") named += seconds;
   for (const Phase& phase : kPhases)
     if (const auto found = history.phases.find(phase.name); found != history.phases.end() && found->second > 0)
       add(phase.name, found->second);
-  if (const auto found = history.phases.find("validation"); found != history.phases.end() && found->second > 0)
-    add("validation", found->second);
+  if (other > 0) add(kOther, other);
   add("total", total);
   table.rows.back().mark = Mark::muted;
+  if (const auto found = history.phases.find("validation"); found != history.phases.end() && found->second > 0)
+    table.rows.push_back({.cells = {"validation, besides", found->second, Cell()}});
   table.notes.push_back(history.rank_phases.empty()
                             ? fmt::format("Means over threads. The named phases are {:.1f} % of the time.",
-                                          total > 0 ? 100 * named / total : 0)
+                                          total > 0 ? 100 * (total - other) / total : 0)
                             : "Of rank 0; the chart has all of them.");
   return table;
 }
@@ -309,7 +320,8 @@ Document history_document(const RunHistory& history, const Model* model) {
   Section& summary = document.section("Summary");
   summary.add(headline(history, model)).add(Paragraph{summary_words(history)});
   if (const auto warning = warning_of(history)) summary.add(Notice{.text = *warning});
-  if (!history.weight_hash.empty()) summary.add(Paragraph{fmt::format("Weight hash `{}`.", history.weight_hash)});
+  if (!history.weight_hash.empty())
+    summary.add(Paragraph{fmt::format("Weight hash `{}`.", short_hash(history.weight_hash))});
   if (history.backend == "library")
     summary.add(Notice{.text = "The `library` kernels round in an order of their own: the weights are not those of the "
                                "other backends, bit for bit."});

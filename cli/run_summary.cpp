@@ -44,8 +44,9 @@ std::string RunSummary::text() const {
   if (const auto text = warning()) facts.row({"warning", *text});
   facts.row({"epochs", resumed_step ? fmt::format("{}, resumed at step {}", config.epochs, *resumed_step)
                                     : std::to_string(config.epochs)});
-  facts.row({"time", fmt::format("{}, {} samples/s, backend {}", duration(seconds), with_prefix(rate()),
-                                 backend_name(config))});
+  facts.row(
+      {"time", fmt::format("{} in steps, {} with validation and checkpoints; {} samples/s, backend {}",
+                           duration(step_seconds), duration(seconds), with_prefix(rate()), backend_name(config))});
   facts.row({"weights", fmt::format("{}  ({} parameters, {})", short_hash(weight_hash(network.values())),
                                     with_commas(network.trainable_count()), to_string(network.precision()))});
   if (const auto note = promise_note(config.train.backend)) facts.row({"", *note});

@@ -24,6 +24,7 @@ struct RunSummary {
   std::optional<std::int64_t> resumed_step{};  // where this process took the run over
   std::string checkpoint{};                    // the name of the last one
   double seconds = 0;                          // of this process, and the samples it trained on in them
+  double step_seconds = 0;                     // of them in the steps of complete epochs
   std::int64_t samples = 0;
   const RunProfile* profile = nullptr;
   int ranks = 1;

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "cli/checkpoints.hpp"
 #include "cli/model_data.hpp"
+#include "cli/option_names.hpp"
 #include "cli/profile.hpp"
 #include "cli/progress.hpp"
 #include "cli/rank_map.hpp"
@@ -26,6 +26,7 @@
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/views.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/kernels/slots.hpp"
@@ -108,6 +109,11 @@ class TrainRun {
     if (from) summary.first_loss = from->state.first_loss;
     summary.ranks = ranks_.size();
     from.reset();
+    origin_ = origin_record({.command = arguments_.command,
+                             .backend = backend_name(),
+                             .threads = on_device(config_.train.backend) ? 0 : trainer_->options().threads,
+                             .ranks = ranks_.size(),
+                             .hosts = hosts_});
     begin(*directory);
     RunCheckpoints checkpoints({*directory, config_, *network_, info_, data_, lines.metrics, lines.timings},
                                summary.resumed_step.value_or(0), digest);
@@ -152,7 +158,7 @@ class TrainRun {
     try {
       trainer_.emplace(*network_, config_.train, ranks_);
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}: {}", config_.name, error.what()));
+      throw Error(error.code(), fmt::format("{}: {}", misfit_origin(config_), error.what()));
     }
   }
 
@@ -190,18 +196,17 @@ class TrainRun {
     }
     ranks_.broadcast(bytes, "beginning");
     const int threads = trainer_->options().threads;
-    console_.note(fmt::format("{} ranks ({}), {}", ranks_.size(), ranks_.transport().describe(),
+    console_.note(fmt::format("{} ({}), {}", count_of(ranks_.size(), "rank"), ranks_.transport().describe(),
                               on_device(config_.train.backend) ? "a device each, in turns where there are fewer"
-                                                               : fmt::format("{} threads each", threads)));
+                                                               : fmt::format("{} each", count_of(threads, "thread"))));
     note_places();
     const TrainOptions& options = config_.train;
     const std::int64_t batch = options.batch > 0 ? options.batch : data_.train->size();
     const std::int64_t slots = options.slots > 0 ? options.slots : auto_slots(batch);
     if (slots < ranks_.size())
       console_.note(
-          fmt::format("a batch of {} has {} slots: {} ranks have no samples; a larger train.batch or "
-                      "train.slots feeds them",
-                      batch, slots, ranks_.size() - slots));
+          fmt::format("a batch of {} has {}: {} without samples; a larger train.batch or train.slots feeds them", batch,
+                      count_of(slots, "slot"), count_of(ranks_.size() - slots, "rank")));
   }
 
   /// Where the ranks are, and whether the launcher has given them room for their threads.
@@ -210,7 +215,7 @@ class TrainRun {
     oversubscribed_ = is_oversubscribed(places);
     if (arguments_.verbose)
       for (const std::string& line : rank_map(places)) console_.note(line);
-    const std::optional<Launcher> launcher = find_launcher([](const char* name) { return std::getenv(name); });
+    const std::optional<Launcher> launcher = find_launcher();
     if (const auto note = binding_note(places, launcher)) console_.note(*note);
   }
 
@@ -263,6 +268,7 @@ class TrainRun {
       tell_of_ranks(report);
       summary.last = report;
       summary.first_loss = report.first_loss;
+      summary.step_seconds += report.times.total;
     };
     try {
       trainer_->fit(*data_.train, {.epochs = config_.epochs - before.epoch,
@@ -284,7 +290,7 @@ class TrainRun {
       status_.decide(static_cast<int>(stopped.code()), stopped.what());
       status_.write();
       save_model(summary.directory.file(kModelFile), *network_, info_);
-      write_run_report(summary.directory.path(), console_);
+      write_run_report(summary.directory.path(), origin_, console_);
       throw stopped;
     }
     summary.seconds = seconds_since(start);
@@ -311,10 +317,8 @@ class TrainRun {
 
   void note_resumed(const TrainingState& state) {
     if (state.epoch >= config_.epochs)
-      console_.note(
-          fmt::format("the run is complete: {} epochs, {} steps; nothing is left to train, more train.epochs "
-                      "would go on",
-                      state.epoch, state.steps));
+      console_.note(fmt::format("the run is complete: {}, {}; nothing is left to train, more train.epochs would go on",
+                                count_of(state.epoch, "epoch"), count_of(state.steps, "step")));
     else
       console_.note(
           fmt::format("going on from step {}: epoch {}, batch {}", state.steps, state.epoch + 1, state.batch + 1));
@@ -334,7 +338,7 @@ class TrainRun {
                                .dump());
     }
     if (const auto warning = summary.warning()) console_.note(fmt::format("lockstep: warning: {}", *warning));
-    write_run_report(summary.directory.path(), console_);
+    write_run_report(summary.directory.path(), origin_, console_);
     console_.print(console_.json() ? summary.json() : summary.text());
   }
 
@@ -356,6 +360,7 @@ class TrainRun {
   DataSplits data_{};
   ModelInfo info_{};
   std::optional<RunProfile> profile_{};
+  Result origin_{};
   std::vector<std::string> hosts_{};  // by rank, where there are several
   std::int64_t steps_before_ = 0;     // the last epoch
   bool oversubscribed_ = false;       // more threads than processors
@@ -386,7 +391,9 @@ void run_train(const TrainArguments& arguments, Console& console) {
         TrainRun run(arguments, console, ranks, *status);
         take_part(run, ranks.leader());
       },
-      [&](const std::string& message) { write_line(fmt::format("{}lockstep: {}", erase, one_line(message))); },
+      [&](const std::string& message) {
+        write_line(fmt::format("{}lockstep: {}", erase, one_line(with_option_names(message))));
+      },
       [status](int exit_code, const std::string& line) {
         status->decide(exit_code, line.empty() ? "another rank has said why" : line);
         start_quiet_thread([status] { status->write(); }).detach();  // a disk that hangs must not keep the rank

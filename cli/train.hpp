@@ -16,9 +16,10 @@ struct TrainArguments {
   int threads = 0;    // 0: the trainer's choice
   std::string out{};  // empty: runs/<config>-<n>
   bool overwrite = false;
-  bool resume = false;   // go on with the run in `out`
-  bool profile = false;  // tell where the time went
-  bool verbose = false;  // tell which kernels and processors are used
+  bool resume = false;    // go on with the run in `out`
+  bool profile = false;   // tell where the time went
+  bool verbose = false;   // tell which kernels and processors are used
+  std::string command{};  // as it was typed
 };
 
 /// Trains the network of the configuration and writes the run directory. A signal (SIGINT, SIGTERM) ends it after the

@@ -85,8 +85,7 @@ void read_size_vector(const TableReader& table, ModelConfig& model) {
     if (after) model.layers.push_back(*after);
   }
   const std::string origin = fmt::format("{}: model.sizes", table.find("sizes")->origin);
-  model.origins.layers.assign(model.layers.size(), origin);
-  if (table.find("input") == nullptr) model.origins.input = origin;
+  model.layer_origins.assign(model.layers.size(), origin);
 }
 
 void read_layer_list(const TableReader& table, ModelConfig& model) {
@@ -95,7 +94,7 @@ void read_layer_list(const TableReader& table, ModelConfig& model) {
   const Value& list = table.require("layers", "give model.layers, or model.sizes as \"784-128-10\"");
   model.layers = read_layers(list, "model.layers");
   for (std::size_t i = 0; i < model.layers.size(); ++i)
-    model.origins.layers.push_back(fmt::format("{}: model.layers[{}]", (*list.array())[i].origin, i));
+    model.layer_origins.push_back(fmt::format("{}: model.layers[{}]", (*list.array())[i].origin, i));
   if (model.layers.empty()) table.fail("layers", "has no layers");
   table.require("input", "the shape of one sample, for example [1, 28, 28]");
 }
@@ -141,10 +140,7 @@ ModelConfig read_model(const Value& section) {
   ModelConfig model;
   if (const auto precision = table.choice("precision", kPrecisions))
     model.precision = static_cast<Precision>(*precision);
-  if (const Value* input = table.find("input")) {
-    model.input = read_input(*input);
-    model.origins.input = fmt::format("{}: model.input", input->origin);
-  }
+  if (const Value* input = table.find("input")) model.input = read_input(*input);
   if (table.find("sizes") != nullptr)
     read_size_vector(table, model);
   else

@@ -61,10 +61,15 @@ const std::vector<std::string>& result_kinds() {
   return kinds;
 }
 
-ResultOrigin measured_here() {
+ResultOrigin recorded_here() {
   ResultOrigin origin{.machine = describe_machine(), .time = utc_now()};
   origin.versions["lockstep"] = std::string(version());
   origin.versions["compiler"] = compiler();
+  return origin;
+}
+
+ResultOrigin measured_here() {
+  ResultOrigin origin = recorded_here();
   if (const std::string openblas = openblas_description(); !openblas.empty()) origin.versions["openblas"] = openblas;
   return origin;
 }

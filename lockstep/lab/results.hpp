@@ -55,6 +55,8 @@ struct Result {
 /// machine, measurement, ladder, fit, roofline, section, curve, verdict, experiment, simulation, validation, check
 const std::vector<std::string>& result_kinds();
 
+/// This machine, now, and the versions of Lockstep and the compiler. Opens no library.
+ResultOrigin recorded_here();
 /// This machine, now: versions of Lockstep, the compiler, and the libraries that are there.
 ResultOrigin measured_here();
 

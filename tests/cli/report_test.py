@@ -1,6 +1,8 @@
 """lockstep report, and the report that a training run writes: made from its files alone, and never in its way."""
 import json
 import os
+import re
+import socket
 
 from program import MOONS, ProgramTest, main
 
@@ -20,6 +22,34 @@ class RunReport(ProgramTest):
         self.assertEqual(self.page(), page)
         self.assertIn("wrote run/report.html", shown.err)
         self.assertIn("Every epoch", shown.out)
+
+    def test_it_says_when_where_and_how_it_was_run(self):
+        self.write("a.toml", MOONS)
+        self.succeed("train", "a.toml", "--out", "run", "--threads", "2", "--quiet")
+        machine = json.loads((self.folder / "run/machine.json").read_text())
+        origin = machine["origin"]
+        self.assertEqual(origin["command"], "lockstep train a.toml --out run --threads 2 --quiet")
+        self.assertRegex(origin["time"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertEqual(origin["commit"], json.loads(self.succeed("doctor", "--json").out)["commit"])
+        self.assertEqual(machine["words"], {"backend": "simd", "host": socket.gethostname()})
+        self.assertEqual(machine["numbers"], {"ranks": 1, "threads": 2})
+        page = self.page()
+        for words in (origin["command"], origin["time"], origin["commit"], socket.gethostname(), "Threads of a rank",
+                      "Ranks", "Backend"):
+            self.assertIn(words, page)
+
+    def test_the_times_of_a_run_are_one_time(self):
+        """Terminal, sentence and phases: the time of the steps, and said to be that."""
+        self.write("a.toml", MOONS)
+        shown = self.succeed("train", "a.toml", "--out", "run", "--quiet").out
+        total = sum(line["seconds"]["total"] for line in self.lines("run/timings.jsonl"))
+        (words,) = re.findall(r"time +(\S+ \S+) in steps, \S+ \S+ with validation and checkpoints;", shown)
+        self.assertIn(f"The steps took {words} (without validation and checkpoints)", self.page())
+        tables = {t["name"]: t for t in json.loads(self.succeed("report", "run", "--json", "--quiet").out)["tables"]}
+        rows = {row["cells"][0]["value"]: row["cells"][1]["value"] for row in tables["phases"]["rows"]}
+        self.assertAlmostEqual(rows.pop("total"), total)
+        rows.pop("validation, besides")
+        self.assertAlmostEqual(sum(rows.values()), total)
 
     def test_every_epoch_is_that_of_the_metrics(self):
         self.train()
