@@ -6,6 +6,7 @@
 
 #include "cli/bench_layers.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/nn/sequence.hpp"
 #include "lockstep/train/engine.hpp"
 
@@ -41,9 +42,9 @@ BenchGroup group_of(const std::string& name, const std::string& title, const Net
   cases.add_loss(network.output().elements());
   cases.add_update(network.parameter_count(), training.adam);
   return {.name = name,
-          .title = fmt::format("{}, batch {}, {}: {} of {} samples in {} slot{}", title, training.batch,
+          .title = fmt::format("{}, batch {}, {}: {} of {} samples in {}", title, training.batch,
                                to_string(network.precision()), training.whole ? "one chunk (a device's)" : "chunks",
-                               chunk.samples(), chunk.slots().count(), chunk.slots().count() == 1 ? "" : "s"),
+                               chunk.samples(), count_of(chunk.slots().count(), "slot")),
           .precision = network.precision(),
           .cases = cases.take()};
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/aligned.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/kernels/primitives/table.hpp"
 #include "lockstep/lab/machine.hpp"
 #include "lockstep/lab/peak.hpp"
@@ -99,8 +100,8 @@ std::string device_text(const PrimitiveSubject& subject, double seconds, const T
                        subject.cost.bytes / seconds * 1e-9, subject.cost.flops / seconds * 1e-9, limits.device,
                        time_text(limits.launch_seconds.value_or(0)));
   if (subject.blocks > 0 && subject.blocks < limits.device_units)
-    return fmt::format("idle units: {} block{} on {} units of the device; {}", subject.blocks,
-                       subject.blocks == 1 ? "" : "s", limits.device_units, rates_text(subject, seconds, at, limits));
+    return fmt::format("idle units: {} on {} units of the device; {}", count_of(subject.blocks, "block"),
+                       limits.device_units, rates_text(subject, seconds, at, limits));
   if (limits.launch_seconds && *limits.launch_seconds / seconds >= kMatters)
     return fmt::format("launch: an empty kernel takes {} of its {}", time_text(*limits.launch_seconds),
                        time_text(seconds));
@@ -187,8 +188,7 @@ std::string what_limits(const PrimitiveSubject& subject, double seconds, double 
                        time_text(trivial_seconds / subject.steps));
   std::string crowd;
   if (subject.threads > limits.cpus)
-    crowd = fmt::format("{} threads take turns on {} processor{}; ", subject.threads, limits.cpus,
-                        limits.cpus == 1 ? "" : "s");
+    crowd = fmt::format("{} threads take turns on {}; ", subject.threads, count_of(limits.cpus, "processor"));
   if (subject.threads > 1 && at.team_seconds / seconds >= kMatters)
     return fmt::format("{}launch: to start {} threads and wait for them takes {} of its {}", crowd, subject.threads,
                        time_text(at.team_seconds), time_text(seconds));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/text_table.hpp"
 
@@ -54,13 +55,13 @@ std::string machine_text(const MachineReport& report) {
   const MachineDescription& machine = report.description;
   TextTable facts("ll");
   facts.row({"processor", one_line(machine.processor)});
-  facts.row(
-      {"cores", fmt::format("{} ({} processors, {} used here)", machine.cores, machine.processors, report.threads)});
+  facts.row({"cores", fmt::format("{} ({}, {} used here)", machine.cores, count_of(machine.processors, "processor"),
+                                  report.threads)});
   facts.row({"caches", cache_text(machine)});
   facts.row({"load", fmt::format("{:.2f} (mean of running processes over the last minute)", machine.load)});
   facts.row({"OpenBLAS", report.openblas.empty() ? "absent (libopenblas0)" : one_line(report.openblas)});
   TextTable rates("lrrl");
-  rates.row({"best of repeated runs", "1 thread", fmt::format("{} threads", report.threads), ""});
+  rates.row({"best of repeated runs", "1 thread", count_of(report.threads, "thread"), ""});
   for (const MachineRate& rate : report.rates)
     rates.row({rate.name, fmt::format("{:.1f}", rate.one), fmt::format("{:.1f}", rate.all), rate.unit});
   std::string text = fmt::format("{}\n{}", facts.str(), rates.str());

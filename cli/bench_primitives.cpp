@@ -8,6 +8,7 @@
 #include "cli/bench_device.hpp"
 #include "cli/bench_python.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
@@ -40,8 +41,7 @@ std::string ratio_text(const PrimitiveResult* baseline, const PrimitiveResult& r
 }
 
 std::string threads_text(const PrimitiveSubject& subject, const PrimitiveLimits& limits) {
-  if (subject.kind == PrimitiveKind::device)
-    return subject.blocks > 0 ? fmt::format("{} block{}", subject.blocks, subject.blocks == 1 ? "" : "s") : "device";
+  if (subject.kind == PrimitiveKind::device) return subject.blocks > 0 ? count_of(subject.blocks, "block") : "device";
   return fmt::format("{}{}", subject.threads, subject.threads > limits.cpus ? "*" : "");
 }
 

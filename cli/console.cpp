@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep::cli {
@@ -28,21 +29,13 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
-}
-
-bool capable_terminal() {
-  const char* term = std::getenv("TERM");
-  return ::isatty(STDERR_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
-}
+bool capable_terminal() { return ::isatty(STDERR_FILENO) == 1 && environment_text("TERM").value_or("dumb") != "dumb"; }
 
 }  // namespace
 
 Console::Console(ConsoleOptions options) : options_(options) {
   animated_ = !options.quiet && capable_terminal();
-  coloured_ = animated_ && !is_set("NO_COLOR");
+  coloured_ = animated_ && !environment_text("NO_COLOR");
 }
 
 int Console::width() const {

@@ -6,12 +6,16 @@
 #include "cli/build_commit.hpp"
 #include "cli/ladder/peers.hpp"
 #include "cli/mpirun.hpp"
+#include "cli/option_names.hpp"
 #include "cli/scores.hpp"
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/kernels/cuda/cuda.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
 #include "lockstep/lab/doctor.hpp"
+#include "lockstep/lab/openblas.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/results.hpp"
 #include "lockstep/lab/text_table.hpp"
@@ -32,23 +36,25 @@ Part tried(const std::string& name, Try attempt) {
   try {
     return {name, true, attempt()};
   } catch (const Error& error) {
-    return {name, false, error.what()};
+    return {name, false, with_option_names(error.what())};
   }
 }
+
+bool is_of_every_shell(std::string_view name) { return name == "HOME" || name == "PATH" || name == "TERM"; }
 
 std::string device_text(const DeviceInfo& device) {
   constexpr double kGiga = 1.0 / double(std::int64_t{1} << 30);
   TextTable facts("ll");
   facts.row({"driver", one_line(fmt::format("{}, version {}", device.platform, device.driver))});
-  facts.row({"kind", fmt::format("{}, {} compute units{}", device.kind, device.compute_units,
+  facts.row({"kind", fmt::format("{}, {}{}", device.kind, count_of(device.compute_units, "compute unit"),
                                  device.clock_mhz > 0 ? fmt::format(", {} MHz", device.clock_mhz) : "")});
   facts.row({"memory", fmt::format("{:.1f} GiB, at most {:.1f} GiB in one piece; {} KiB local to a work-group",
                                    double(device.memory_bytes) * kGiga, double(device.max_allocation_bytes) * kGiga,
                                    device.local_bytes >> 10)});
   facts.row({"work-groups", fmt::format("of at most {} work-items", device.max_group)});
   facts.row({"float64", device.float64 ? "yes" : "no: training needs it for the scores"});
-  facts.row({"vectors", fmt::format("{} samples in a work-item in float32, {} in float64", device.lanes_float32,
-                                    device.lanes_float64)});
+  facts.row({"vectors", fmt::format("{} in a work-item in float32, {} in float64",
+                                    count_of(device.lanes_float32, "sample"), device.lanes_float64)});
   return fmt::format("  {} device {}: {}\n{}", device.backend, device.id, one_line(device.name), facts.str(4));
 }
 
@@ -84,24 +90,36 @@ std::vector<Part> parts(const CudaPresence& cuda) {
   if (!cuda.missing.empty()) all.push_back({"CUDA", false, cuda.missing});
   for (const char* mpi : {"openmpi", "mpich"}) all.push_back(tried(mpi, [&] { return find_mpirun(mpi).program; }));
   const std::string openblas = openblas_description();
-  all.push_back(
-      {"OpenBLAS", !openblas.empty(), openblas.empty() ? "absent: sudo apt-get install libopenblas0" : openblas});
+  all.push_back({"OpenBLAS", !openblas.empty(),
+                 openblas.empty() ? lockstep::openblas().missing + ": sudo apt-get install libopenblas0" : openblas});
   const auto peers = find_peers();
   all.push_back({"PyTorch and JAX", peers.has_value(), peers ? peers->python : "absent: make peers installs them"});
   return all;
+}
+
+/// The variables of Lockstep and of launchers that are set, and what they are for.
+std::string environment_section() {
+  TextTable set("lll");
+  for (const EnvironmentVariable& each : environment_variables())
+    if (const auto value = environment_text(each.name); value && !is_of_every_shell(each.name))
+      set.row({fmt::format("{}={}", each.name, one_line(*value)), "", each.help});
+  const std::string rows = set.str(2);
+  return fmt::format("\nEnvironment variables\n{}",
+                     rows.empty() ? "  none that Lockstep reads; docs/environment.md lists them\n" : rows);
 }
 
 std::string text_of(const MachineDescription& machine, const std::vector<Part>& parts,
                     const std::vector<DeviceInfo>& devices, const std::vector<Finding>& findings) {
   TextTable facts("ll");
   facts.row({"processor", one_line(machine.processor)});
-  facts.row({"cores", fmt::format("{} ({} processors)", machine.cores, machine.processors)});
+  facts.row({"cores", fmt::format("{} ({})", machine.cores, count_of(machine.processors, "processor"))});
   facts.row({"SIMD", fmt::format("{}", fmt::join(machine.instruction_sets, ", "))});
   TextTable has("lll");
   for (const Part& part : parts) has.row({part.there ? "there" : "-", part.name, one_line(part.detail)});
   std::string text = fmt::format("{}\nWhat there is\n{}\nDevices\n", facts.str(), has.str(2));
   for (const DeviceInfo& device : devices) text += device_text(device);
   if (devices.empty()) text += "  none: the driver of a GPU brings one; so does pocl-opencl-icd, on the processor\n";
+  text += environment_section();
   text += "\nWhat would spoil a measurement\n";
   int warnings = 0;
   for (const Finding& finding : findings) {
@@ -111,8 +129,8 @@ std::string text_of(const MachineDescription& machine, const std::vector<Part>& 
     text += fmt::format("           spoils: {}\n           cure:   {}\n", finding.spoils, finding.cure);
   }
   return text + fmt::format("\n{}\n", warnings == 0 ? "No warnings: measure."
-                                                    : fmt::format("{} warning{}: results taken now carry them.",
-                                                                  warnings, warnings == 1 ? "" : "s"));
+                                                    : fmt::format("{}: results taken now carry them.",
+                                                                  count_of(warnings, "warning")));
 }
 
 }  // namespace
@@ -135,6 +153,12 @@ void run_doctor(Console& console) {
     json["parts"].push_back({{"name", part.name}, {"there", part.there}, {"detail", part.detail}});
   json["devices"] = Json::array();
   for (const DeviceInfo& device : devices) json["devices"].push_back(device_json(device));
+  for (const EnvironmentVariable& each : environment_variables())
+    json["environment"].push_back({{"name", each.name},
+                                   {"value", environment_text(each.name).value_or("")},
+                                   {"allowed", each.allowed()},
+                                   {"example", each.example},
+                                   {"help", each.help}});
   for (const Finding& f : findings)
     json["findings"].push_back(
         {{"check", f.check}, {"grade", to_string(f.grade)}, {"seen", f.seen}, {"spoils", f.spoils}, {"cure", f.cure}});

@@ -9,6 +9,7 @@
 #include "cli/run_directory.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/safetensors.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/train/checkpoint_store.hpp"
@@ -73,8 +74,8 @@ void describe_checkpoint(const std::string& path, TextTable& facts, Json& json) 
   json["format"] = "checkpoint";
   const Checkpoint checkpoint = load_checkpoint(path);
   const TrainingState& state = checkpoint.state;
-  facts.row({"stands after", fmt::format("step {}: {} epochs and {} batches", with_commas(state.steps),
-                                         with_commas(state.epoch), with_commas(state.batch))});
+  facts.row({"stands after", fmt::format("step {}: {} and {}", with_commas(state.steps),
+                                         count_of(state.epoch, "epoch"), count_of(state.batch, "batch", "batches"))});
   facts.row({"optimizer", one_line(optimizer_of(checkpoint.run.config))});
   facts.row({"data", checkpoint.run.data_digest});
   json["step"] = state.steps;
@@ -145,7 +146,8 @@ Inspection inspect_weights(const SafetensorsHeader& header, Seal seal) {
         {one_line(entry.name), std::string(to_string(entry.type)), fmt::format("[{}]", fmt::join(entry.dims, ","))});
     list.push_back({{"name", entry.name}, {"type", to_string(entry.type)}, {"shape", entry.dims}});
   }
-  std::string text = fmt::format("safetensors file: {} tensors\n\n{}", header.tensors.size(), table.str());
+  std::string text =
+      fmt::format("safetensors file: {}\n\n{}", count_of(std::ssize(header.tensors), "tensor"), table.str());
   for (const auto& [key, value] : header.metadata) text += fmt::format("{}: {}\n", one_line(key), one_line(value));
   Json json = {{"format", "safetensors"}, {"tensors", list}, {"metadata", header.metadata}};
   TextTable facts("ll");

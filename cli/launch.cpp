@@ -19,6 +19,7 @@
 #include "cli/run_status.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/parallel/dead_jobs.hpp"
 #include "lockstep/parallel/leftovers.hpp"
 
@@ -97,7 +98,7 @@ class Supervisor {
     int ranks = arguments_.ranks;
     for (int restart = 0;; ++restart) {
       const StartCommand start = start_command(mpirun_, arguments_, ranks, hosts_, restart > 0, mark_);
-      note(fmt::format("{} ranks with {}: {}", ranks, mpirun_.name(),
+      note(fmt::format("{} with {}: {}", count_of(ranks, "rank"), mpirun_.name(),
                        one_line(fmt::format("{}", fmt::join(start.words, " ")))));
       const pid_t mpirun = start_process(start.words, start.environment);
       const Outcome outcome = supervise(mpirun);
@@ -108,8 +109,8 @@ class Supervisor {
                          restart));
       signal_other_hosts("KILL");
       ranks = ranks_left(ranks);
-      note(fmt::format("a rank was lost ({}): restart {} of {}, from the last checkpoint, on {} ranks",
-                       words_for(outcome), restart + 1, arguments_.max_restarts, ranks));
+      note(fmt::format("a rank was lost ({}): restart {} of {}, from the last checkpoint, on {}", words_for(outcome),
+                       restart + 1, arguments_.max_restarts, count_of(ranks, "rank")));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/data/npy.hpp"
 #include "lockstep/data/png.hpp"
@@ -29,7 +30,8 @@ ImageShape image_input(const Model& model) {
 PngColour colour_of(const ImageShape& image) {
   if (image.channels == 1) return PngColour::grey;
   if (image.channels == 3) return PngColour::rgb;
-  throw Error(ExitCode::usage, fmt::format("the model takes {} channels, a picture has 1 or 3", image.channels));
+  throw Error(ExitCode::usage,
+              fmt::format("the model takes {}, a picture has 1 or 3", count_of(image.channels, "channel")));
 }
 
 /// Samples in double, so that inverting and scaling lose nothing.

@@ -8,6 +8,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/views.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/lab/peak.hpp"
@@ -182,14 +183,13 @@ std::string RunProfile::device_kernels() const {
 std::string RunProfile::notes() const {
   const double recording = double(spans_.spans()) * span_cost_ns_ * 1e-9 / double(std::max(spans_.threads(), 1));
   std::string out = fmt::format(
-      "time      mean of {} thread{}; spans explain {:.2f} % of the loop; taking them cost "
+      "time      mean of {}; spans explain {:.2f} % of the loop; taking them cost "
       "about {:.2f} % ({} of {:.0f} ns)\n",
-      spans_.threads(), spans_.threads() == 1 ? "" : "s", 100 * explained(),
+      count_of(spans_.threads(), "thread"), 100 * explained(),
       spans_.seconds() > 0 ? 100 * recording / spans_.seconds() : 0, with_commas(spans_.spans()), span_cost_ns_);
   if (!on_device_)
-    out += fmt::format(
-        "peak      {:.1f} GFLOP/s: {} multiply-adds in registers, {}, {} thread{}, measured before training\n",
-        peak_flops_ * 1e-9, to_string(precision_), isa_, peak_threads_, peak_threads_ == 1 ? "" : "s");
+    out += fmt::format("peak      {:.1f} GFLOP/s: {} multiply-adds in registers, {}, {}, measured before training\n",
+                       peak_flops_ * 1e-9, to_string(precision_), isa_, count_of(peak_threads_, "thread"));
   if (baseline_)
     out += fmt::format(
         "speed-up  time per sample on 1 thread / here; {} steps of a copy of the network before the run, "

@@ -7,13 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
 
 namespace {
-
-std::string count(int number, const char* noun) { return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s"); }
 
 bool is_cramped(const RankPlace& place) { return place.cpu_count < place.host_cpus && place.threads > place.cpu_count; }
 
@@ -71,7 +70,7 @@ std::vector<std::string> rank_map(const std::vector<RankPlace>& places) {
   lines.reserve(places.size());
   for (const RankPlace& place : places)
     lines.push_back(fmt::format("rank {} on {}: {}, may use cpu{} {} ({} of {})", lines.size(), place.host,
-                                count(place.threads, "thread"), place.cpu_count == 1 ? "" : "s", place.cpus,
+                                count_of(place.threads, "thread"), place.cpu_count == 1 ? "" : "s", place.cpus,
                                 place.cpu_count, place.host_cpus));
   return lines;
 }
@@ -81,9 +80,9 @@ std::optional<std::string> binding_note(const std::vector<RankPlace>& places, co
   if (first == places.end()) return std::nullopt;
   const auto others = std::count_if(first + 1, places.end(), is_cramped);
   return fmt::format("rank {} on {} has {} but is bound to {} of {} cpus{}: use {}, or --threads {}",
-                     first - places.begin(), first->host, count(first->threads, "thread"), first->cpu_count,
+                     first - places.begin(), first->host, count_of(first->threads, "thread"), first->cpu_count,
                      first->host_cpus,
-                     others > 0 ? fmt::format(" (and {} so)", count(static_cast<int>(others), "other rank")) : "",
+                     others > 0 ? fmt::format(" (and {} so)", count_of(static_cast<int>(others), "other rank")) : "",
                      cure(launcher, first->threads), first->cpu_count);
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
 #include "lockstep/parallel/dead_jobs.hpp"
@@ -48,9 +48,8 @@ bool is_common(ExitCode code) { return code == ExitCode::diverged || code == Exi
 }  // namespace
 
 int threads_of_rank(const Transport& transport) {
-  const char* wanted = std::getenv("OMP_NUM_THREADS");
   const int own = default_threads(), all = static_cast<int>(std::thread::hardware_concurrency());
-  if ((wanted != nullptr && *wanted != '\0') || own < all) return own;
+  if (environment_integer("OMP_NUM_THREADS") || own < all) return own;
   return std::max(1, own / transport.local_size());
 }
 
@@ -86,7 +85,7 @@ std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSpl
         end_with(ranks, ExitCode::usage,
                  fmt::format("rank {} on {} has another {} ({}) than rank 0 on {} ({}); all ranks must start with the "
                              "same",
-                             rank, hosts[rank], field, all[rank].substr(0, 16), hosts[0], all[0].substr(0, 16)));
+                             rank, hosts[rank], field, short_hash(all[rank]), hosts[0], short_hash(all[0])));
   }
   return digest;
 }
@@ -110,7 +109,7 @@ constexpr std::chrono::milliseconds kLastLook{50};
 /// The first of these variables that is set; none: there is no launcher.
 std::optional<int> launched_number(std::initializer_list<const char*> names) {
   for (const char* name : names)
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return std::atoi(value);
+    if (const auto number = environment_integer(name)) return static_cast<int>(*number);
   return std::nullopt;
 }
 /// The rank that the launcher gave to this process.
@@ -126,7 +125,7 @@ void remove_own_job() {
 /// Ends this process when MPI has not started in time: another rank may be stopped before there are beats. One rank
 /// speaks; when it ends, the launcher ends the rest. Without a launcher it ends in silence: MPI would, too.
 void guard_start(std::optional<Watchdog>& guard, const LauncherWatch& watch, const StartMark& mark) {
-  const auto launcher = find_launcher([](const char* name) { return std::getenv(name); });
+  const auto launcher = find_launcher();
   if (!launcher) return;
   const std::chrono::nanoseconds limit = peer_timeout() + kStart + kStartPerRank * launcher->size;
   const int rank = launched_rank().value_or(0);

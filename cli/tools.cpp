@@ -2,13 +2,14 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/captured.hpp"
+#include "lockstep/core/environment.hpp"
+#include "lockstep/core/error.hpp"
 
 namespace lockstep::cli {
 
@@ -26,7 +27,7 @@ bool imports(const std::string& python, const std::vector<std::string>& modules)
 }  // namespace
 
 std::optional<std::string> find_program(const std::string& name) {
-  std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
+  std::istringstream folders(environment_text("PATH").value_or(""));
   for (std::string folder; std::getline(folders, folder, ':');) {
     const fs::path path = fs::path(folder) / name;
     if (!folder.empty() && ::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path)) return path.string();
@@ -46,8 +47,12 @@ std::optional<fs::path> find_in_tree(const fs::path& file) {
 
 std::optional<std::string> find_python(const std::vector<std::string>& modules) {
   std::vector<std::string> candidates;
-  if (const char* const given = std::getenv("LOCKSTEP_PYTHON"); given != nullptr && *given != '\0')
-    candidates.emplace_back(given);
+  if (const auto given = environment_text("LOCKSTEP_PYTHON")) {
+    if (::access(given->c_str(), X_OK) != 0 && !find_program(*given))
+      throw Error(ExitCode::usage,
+                  fmt::format("LOCKSTEP_PYTHON={}: no such program; set it to a Python, or unset it", *given));
+    candidates.push_back(*given);
+  }
   for (const char* const name : {"build/venv-peers/bin/python3", "build/venv/bin/python3"})
     if (const auto found = find_in_tree(name)) candidates.push_back(found->string());
   if (const auto found = find_program("python3")) candidates.push_back(*found);

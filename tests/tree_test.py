@@ -2,7 +2,8 @@
 
 Arrows point down: a folder of lockstep/ includes only the folders named for it below. Headers need no library that
 the package does not ask for. Every operation of the kernel table has its definition in naive/. No source file passes
-600 lines. No text names a path of one machine.
+600 lines. No text names a path of one machine. The environment is read, and libraries are opened, in one place. The
+library names no options of the program.
 """
 import pathlib
 import re
@@ -116,7 +117,36 @@ def machine_paths(root):
                 yield f"{path.relative_to(root)}:{number} names a path of one machine"
 
 
-RULES = (upward_arrows, headers_with_private_libraries, operations_without_definition, long_files, machine_paths)
+# Functions that one file has, and those that may call them besides: plugins are files of their own.
+ONE_PLACE = {"getenv": "lockstep/core/environment.cpp", "dlopen": "lockstep/core/plugin.cpp"}
+OWN_FILES = ("lockstep/kernels/cuda/shared_file.cuh", "lockstep/simulate/smpi/", "lockstep/parallel/mpi/")
+
+
+def calls_in_other_places(root):
+    for path in sorted(p for area in ("lockstep", "cli") for p in (root / area).rglob("*")
+                       if p.suffix in {".cpp", ".hpp", ".cu", ".cuh"}):
+        name = path.relative_to(root).as_posix()
+        for function, place in ONE_PLACE.items():
+            if name != place and not name.startswith(OWN_FILES) and re.search(rf"\b{function}\(", path.read_text()):
+                yield f"{name} calls {function}: {place} does that for all"
+
+
+# Of other programs; and where --set stands for a file's name, as the origin of a value.
+OPTION = re.compile(r'"[^"\n]*(?<!srun )(?<!docker run )--[a-z][^"\n]*"')
+OPTIONS_ALLOWED = ("lockstep/config/config.cpp", "lockstep/config/overrides.cpp", "lockstep/lab/report/page_style.cpp")
+
+
+def options_in_the_library(root):
+    for path in sources(root):
+        name = path.relative_to(root).as_posix()
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            code = re.sub(r"(^|\s)//.*", "", line)
+            if name not in OPTIONS_ALLOWED and OPTION.search(code):
+                yield f"{name}:{number} names an option of the program; cli/option_names.cpp does that"
+
+
+RULES = (upward_arrows, headers_with_private_libraries, operations_without_definition, long_files, machine_paths,
+         calls_in_other_places, options_in_the_library)
 
 
 class PlantedViolations(unittest.TestCase):
@@ -159,6 +189,17 @@ class PlantedViolations(unittest.TestCase):
         self.assertEqual(len(self.findings(operations_without_definition, files)), 1)
         files["lockstep/kernels/naive/pool.cpp"] = ""
         self.assertEqual(self.findings(operations_without_definition, files), [])
+
+    def test_calls_in_other_places(self):
+        text = "const char* a = std::getenv(name);\n"
+        self.assertEqual(len(self.findings(calls_in_other_places, {"cli/a.cpp": text, "lockstep/nn/b.cpp": text})), 2)
+        self.assertEqual(self.findings(calls_in_other_places, {"lockstep/core/environment.cpp": text}), [])
+        self.assertEqual(len(self.findings(calls_in_other_places, {"lockstep/nn/a.cpp": "void* h = ::dlopen(f, 1);"})), 1)
+
+    def test_options_in_the_library(self):
+        self.assertEqual(len(self.findings(options_in_the_library, {"lockstep/nn/a.cpp": 'f("use --backend simd");'})), 1)
+        for text in ('--i; f("a", --b);', 'f("use srun --mpi=pmix");', '// "--threads" is not ours'):
+            self.assertEqual(self.findings(options_in_the_library, {"lockstep/nn/a.cpp": text}), [], text)
 
     def test_long_file(self):
         self.assertEqual(self.findings(long_files, {"a.cpp": "\n" * WALL}), [])

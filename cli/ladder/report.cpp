@@ -7,6 +7,7 @@
 
 #include "cli/ladder/report_parts.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/sha256.hpp"
 #include "lockstep/lab/fits.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 #include "lockstep/lab/text_table.hpp"
@@ -37,7 +38,7 @@ Cell speedup_cell(const std::optional<Speedup>& speedup) {
 /// says more.
 Cell weights_cell(const Result& rung) {
   const std::string mark = rung.word("mark");
-  if (mark == "same") return Cell(rung.weight_hash.substr(0, 8)).marked(Mark::same);
+  if (mark == "same") return Cell(short_hash(rung.weight_hash)).marked(Mark::same);
   if (const auto difference = rung.number("largest_difference"))
     return Cell(rung.weight_hash).shown(fmt::format("within {:.1e}", *difference)).marked(Mark::differs);
   return Cell(mark).marked(Mark::muted);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/fits.hpp"
 #include "lockstep/lab/text_table.hpp"
 
@@ -257,7 +258,7 @@ void add_method(const ResultSet& results, Document& document) {
   const MachineDescription& machine = first.origin.machine;
   Facts facts{.title = "The machine"};
   facts.facts = {{"processor", machine.processor},
-                 {"cores", fmt::format("{} ({} processors)", machine.cores, machine.processors)},
+                 {"cores", fmt::format("{} ({})", machine.cores, count_of(machine.processors, "processor"))},
                  {"instruction sets", fmt::format("{}", fmt::join(machine.instruction_sets, ", "))}};
   if (const Result* ceilings = results.find("machine", "ceilings")) {
     const auto giga = [&](const char* key) { return ceilings->number(key).value_or(0) * 1e-9; };

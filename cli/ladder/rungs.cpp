@@ -8,6 +8,7 @@
 
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep::cli {
 
@@ -100,7 +101,7 @@ std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& back
   for (const std::string& backend : backends)
     if (backend.starts_with("opencl") || backend.starts_with("cuda"))
       rungs.push_back({backend, device_title(backend), RungGroup::device, backend});
-  const std::string on = fmt::format("{} thread{}", processors, processors == 1 ? "" : "s");
+  const std::string on = count_of(processors, "thread");
   rungs.push_back({"torch-eager", "PyTorch, eager, " + on, RungGroup::peer, "torch", "eager", processors});
   rungs.push_back({"torch-compile", "PyTorch, compile, " + on, RungGroup::peer, "torch", "compile", processors});
   rungs.push_back({"jax", "JAX, scan, " + on, RungGroup::peer, "jax", "scan", processors});

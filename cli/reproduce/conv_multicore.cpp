@@ -15,6 +15,7 @@
 #include "cli/reproduce/timing.hpp"
 #include "cli/tools.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
@@ -77,7 +78,7 @@ void time_ranks(const ExperimentRun& run) {
   for (int round = 0; round < rounds; ++round)
     for (const int ranks : conv_published::kCores) {
       if (failures.contains(ranks)) continue;
-      if (round == 0) run.progress(fmt::format("{} rank{} under mpirun", ranks, ranks == 1 ? "" : "s"));
+      if (round == 0) run.progress(fmt::format("{} under mpirun", count_of(ranks, "rank")));
       const Captured done = run_on_ranks(ranks, {"reproduce", "conv-multicore", "--rank-runs", std::to_string(runs)},
                                          {.patience = std::chrono::minutes(5)});
       const Json seconds = Json::parse(done.ok() ? done.out : "null", nullptr, false);
@@ -112,7 +113,7 @@ constexpr Peer kPeers[] = {{"torch", "PyTorch", "make peers, or pip install torc
 /// Starts another program's convolution and adds it to the contest, if it computes the same.
 void add_peer(const ExperimentRun& run, const Peer& peer, const std::string& script, int threads,
               const std::vector<float>& ours, std::vector<Variant>& contest) {
-  const std::string name = fmt::format("{}, {} thread{}", peer.name, threads, threads == 1 ? "" : "s");
+  const std::string name = fmt::format("{}, {}", peer.name, count_of(threads, "thread"));
   const auto python = find_python({"numpy", peer.module});
   if (!python) return run.left_out(name, fmt::format("no Python here imports {}: {}", peer.module, peer.cure));
   run.progress(fmt::format("{} by {}", name, *python));
@@ -140,7 +141,7 @@ void time_peers(const ExperimentRun& run) {
   const std::vector<float> outputs = image->outputs(kProbeStep);
   std::vector<Variant> contest;
   for (const int threads : teams)
-    contest.push_back({.name = fmt::format("SIMD, {} thread{}", threads, threads == 1 ? "" : "s"),
+    contest.push_back({.name = fmt::format("SIMD, {}", count_of(threads, "thread")),
                        .body = [image, threads] { image->run(threads); },
                        .numbers = {{"workers", threads}}});
   try {

@@ -11,6 +11,7 @@
 #include "cli/reproduce/conv_multicore.hpp"
 #include "cli/reproduce/conv_multicore_published.hpp"
 #include "cli/reproduce/timing.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
@@ -44,7 +45,7 @@ int cores_of(const Result& result) { return result.origin.machine.processors; }
 
 std::string label(const Scaling& scaling, const Result& result) {
   const int workers = workers_of(result);
-  return fmt::format("{} {}{}", workers, scaling.workers, workers == 1 ? "" : "s");
+  return count_of(workers, scaling.workers);
 }
 
 /// The shape of Table III: a line per number of cores, a column per run.
@@ -195,8 +196,8 @@ std::string verdict(const std::vector<Scaling>& scalings, double naive_seconds) 
   words += fmt::format(
       "The kernels do not depend on each other, so nothing but memory, the clock and the other work of the machine "
       "keeps "
-      "the speed-up from the ideal. This machine has {} processor{}: {}",
-      cores, cores == 1 ? "" : "s",
+      "the speed-up from the ideal. This machine has {}: {}",
+      count_of(cores, "processor"),
       cores < 8 ? "beyond that the workers take turns, and the numbers are marked."
                 : "all numbers of workers have processors of their own.");
   return words;

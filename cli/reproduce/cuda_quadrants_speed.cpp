@@ -6,6 +6,7 @@
 #include "cli/reproduce/cuda_quadrants_parts.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
@@ -32,7 +33,7 @@ std::string words_for(Backend backend, int threads) {
                            : backend == Backend::naive  ? "plain loops -O3"
                            : backend == Backend::simd   ? "SIMD"
                                                         : backend_names()[static_cast<std::size_t>(backend)];
-  return fmt::format("{}, {} thread{}", kind, threads, threads == 1 ? "" : "s");
+  return fmt::format("{}, {}", kind, count_of(threads, "thread"));
 }
 
 struct Choice {

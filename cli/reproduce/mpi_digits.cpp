@@ -1,6 +1,5 @@
 #include "cli/reproduce/mpi_digits.hpp"
 
-#include <cstdlib>
 #include <optional>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include "cli/reproduce/mpi_digits_parts.hpp"
 #include "cli/reproduce/mpi_digits_published.hpp"
 #include "lockstep/config/config.hpp"
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep::cli {
@@ -59,10 +59,10 @@ std::optional<std::string> find_digits(const std::string& given) {
     if (!fs::exists(given)) throw Error(ExitCode::data, fmt::format("--data {}: no such file", one_line(given)));
     return given;
   }
-  const char* const folder = std::getenv("LOCKSTEP_DATA_DIR");
-  if (folder == nullptr || *folder == '\0') return std::nullopt;
+  const auto folder = environment_text("LOCKSTEP_DATA_DIR");
+  if (!folder) return std::nullopt;
   for (const char* const name : {"ex4data1.mat", "coursera/ex4data1.mat"})
-    if (const fs::path path = fs::path(folder) / name; fs::exists(path)) return path.string();
+    if (const fs::path path = fs::path(*folder) / name; fs::exists(path)) return path.string();
   return std::nullopt;
 }
 

@@ -16,6 +16,7 @@
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
@@ -38,7 +39,7 @@ std::vector<Mode> modes() {
   for (int threads = 2; threads <= available_cpus(); threads *= 2)
     all.push_back({fmt::format("SIMD, {} threads", threads), "simd", threads});
   for (const int ranks : {1, 2, 4})
-    all.push_back({fmt::format("SIMD, {} rank{}", ranks, ranks == 1 ? "" : "s"), "simd", 1, ranks, true});
+    all.push_back({fmt::format("SIMD, {}", count_of(ranks, "rank")), "simd", 1, ranks, true});
   for (const char* const device : {"opencl", "cuda"})
     if (const auto& names = backend_names(); std::find(names.begin(), names.end(), device) != names.end())
       all.push_back({fmt::format("device, {}", device), device});

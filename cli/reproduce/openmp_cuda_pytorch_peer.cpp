@@ -9,6 +9,7 @@
 #include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "cli/tools.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
@@ -28,7 +29,7 @@ Variant torch_variant(const std::string& python, const std::string& script, int 
       std::make_shared<Conversation>(std::vector<std::string>{python, script, count, quick ? "60" : "200"},
                                      Environment{{"OMP_NUM_THREADS", count}, {"MKL_NUM_THREADS", count}}, kPatience);
   const Json& moons = program->greeting();
-  return {.name = fmt::format("PyTorch, eager, {} thread{}", threads, threads == 1 ? "" : "s"),
+  return {.name = fmt::format("PyTorch, eager, {}", count_of(threads, "thread")),
           .numbers = {{"threads", threads},
                       {"moons_accuracy", moons.value("accuracy", 0.0)},
                       {"moons_reached_in_epoch", moons.value("reached", 0.0)},

@@ -8,6 +8,8 @@
 #include "cli/reproduce/openmp_cuda_pytorch_published.hpp"
 #include "cli/reproduce/rungs.hpp"
 
+#include "lockstep/core/words.hpp"
+
 namespace lockstep::cli {
 
 namespace {
@@ -76,8 +78,8 @@ void describe_openmp_summary(const Findings& findings, report::Document& documen
       .add(report::Paragraph{fmt::format(
           "**What does not, and why.** {}{}The seconds themselves cannot be compared: the paper names neither the "
           "batch nor the number of epochs of its timings, and its network computed on NaN (below), ours on numbers. "
-          "This machine has {} processor{}; rows with more threads are marked *.",
-          serial_differs(findings), peer_beside(findings), processors, processors == 1 ? "" : "s")});
+          "This machine has {}; rows with more threads are marked *.",
+          serial_differs(findings), peer_beside(findings), count_of(processors, "processor"))});
 }
 
 }  // namespace lockstep::cli

@@ -9,6 +9,7 @@
 #include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
@@ -109,7 +110,7 @@ void time_batches(const ExperimentRun& run) {
   Contest contest{.run = run, .data = moon_points(run.quick ? kBatch : 1000)};
   for (std::int64_t batch = 512; batch >= 1; batch /= run.quick ? 8 : 2)
     for (const int threads : available_cpus() > 1 ? std::vector<int>{1, available_cpus()} : std::vector<int>{1})
-      contest.add(fmt::format("batch {}, {} thread{}", batch, threads, threads == 1 ? "" : "s"),
+      contest.add(fmt::format("batch {}, {}", batch, count_of(threads, "thread")),
                   deep_options(Backend::simd, threads, batch));
   contest.time(kBatchTimes, 60);
 }

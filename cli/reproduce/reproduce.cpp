@@ -14,6 +14,7 @@
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/doctor.hpp"
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/results_page.hpp"
@@ -74,7 +75,7 @@ void add_common_sections(const Experiment& experiment, const Findings& findings,
   const MachineDescription& machine = run.origin.machine;
   report::Facts facts{.title = "Where it was measured"};
   facts.facts = {{"processor", machine.processor},
-                 {"processors", fmt::format("{} ({} cores)", machine.processors, machine.cores)},
+                 {"processors", fmt::format("{} ({})", machine.processors, count_of(machine.cores, "core"))},
                  {"load before", fmt::format("{:.2f}", machine.load)},
                  {"when", run.origin.time},
                  {"source", run.origin.commit}};

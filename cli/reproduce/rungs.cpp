@@ -4,6 +4,8 @@
 
 #include "cli/reproduce/timing.hpp"
 
+#include "lockstep/core/words.hpp"
+
 namespace lockstep::cli {
 
 std::vector<Backend> backends_beside_naive(bool all) {
@@ -13,8 +15,7 @@ std::vector<Backend> backends_beside_naive(bool all) {
 }
 
 std::string kernels_on(Backend backend, int threads) {
-  return fmt::format("{}, {} thread{}", backend_names()[static_cast<std::size_t>(backend)], threads,
-                     threads == 1 ? "" : "s");
+  return fmt::format("{}, {}", backend_names()[static_cast<std::size_t>(backend)], count_of(threads, "thread"));
 }
 
 report::Tone rung_tone(const Result& timing) {

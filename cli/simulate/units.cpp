@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep::cli {
 
@@ -78,7 +79,7 @@ std::vector<int> parse_nodes(const std::string& text, int most) {
   return nodes;
 }
 
-std::string nodes_text(int nodes) { return fmt::format("{} {}", nodes, nodes == 1 ? "node" : "nodes"); }
+std::string nodes_text(int nodes) { return count_of(nodes, "node"); }
 
 std::string time_text(double seconds) {
   if (seconds >= 1) return fmt::format("{:.3g} s", seconds);

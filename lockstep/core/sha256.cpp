@@ -104,4 +104,6 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
   return to_hex(hash.finish());
 }
 
+std::string short_hash(const std::string& digest) { return digest.substr(0, 8); }
+
 }  // namespace lockstep

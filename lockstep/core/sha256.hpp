@@ -32,7 +32,10 @@ class Sha256 {
 /// Two lower-case hexadecimal digits per byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
-/// The hexadecimal digest of one piece of memory.
+/// The hexadecimal digest of one piece of memory: 64 digits, the long form, which files and JSON have.
 std::string sha256_hex(std::span<const std::byte> bytes);
+
+/// The short form of a digest, for tables and messages: its first 8 digits.
+std::string short_hash(const std::string& digest);
 
 }  // namespace lockstep

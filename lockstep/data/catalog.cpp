@@ -1,13 +1,13 @@
 #include "lockstep/data/catalog.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep {
@@ -34,15 +34,14 @@ std::optional<IdxFiles> find_files(const fs::path& folder) {
 
 std::vector<fs::path> folders_of(std::string_view name) {
   std::vector<fs::path> folders;
-  const char* data = std::getenv("LOCKSTEP_DATA_DIR");
-  const char* home = std::getenv("HOME");
+  const auto data = environment_text("LOCKSTEP_DATA_DIR"), home = environment_text("HOME");
   const bool fashion = name == "fashion-mnist";
-  if (data != nullptr && *data != '\0') {
-    if (!fashion) folders.emplace_back(data);
-    folders.push_back(fs::path(data) / name);
+  if (data) {
+    if (!fashion) folders.emplace_back(*data);
+    folders.push_back(fs::path(*data) / name);
   }
   if (fashion) folders.emplace_back("/usr/share/datasets/fashion-mnist");
-  if (home != nullptr && *home != '\0') folders.push_back(fs::path(home) / ".cache/lockstep" / name);
+  if (home) folders.push_back(fs::path(*home) / ".cache/lockstep" / name);
   if (!fashion) folders.emplace_back("build/data/mnist");
   return folders;
 }

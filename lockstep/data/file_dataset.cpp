@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
 #include "lockstep/data/idx.hpp"
@@ -123,8 +124,8 @@ void FileDataset::targets(std::span<const std::int64_t> ids, Matrix<double> t) c
 }
 
 std::string FileDataset::describe() const {
-  return fmt::format("{} samples {} {}, {}, read by slices", size(), sample_shape().str(), to_string(element_type()),
-                     store_->targets.describe());
+  return fmt::format("{} {} {}, {}, read by slices", count_of(size(), "sample"), sample_shape().str(),
+                     to_string(element_type()), store_->targets.describe());
 }
 
 std::shared_ptr<const StoredDataset> FileDataset::scaled(const Scaling& scaling) const {

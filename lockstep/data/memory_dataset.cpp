@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/samples.hpp"
 
@@ -88,7 +89,7 @@ void MemoryDataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha
 }
 
 std::string MemoryDataset::describe() const {
-  return fmt::format("{} samples {} {}, {}", size(), sample_shape().str(), to_string(element_type()),
+  return fmt::format("{} {} {}, {}", count_of(size(), "sample"), sample_shape().str(), to_string(element_type()),
                      store_->targets.describe());
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/scaling.hpp"
 
 namespace lockstep {
@@ -82,7 +83,7 @@ template void Targets::gather_values(std::span<const std::int64_t>, Matrix<float
 template void Targets::gather_values(std::span<const std::int64_t>, Matrix<double>) const;
 
 std::string Targets::describe() const {
-  if (classes > 0) return fmt::format("{} classes", classes);
+  if (classes > 0) return count_of(classes, "class", "classes");
   return target_size() > 0 ? fmt::format("targets [{}]", target_size()) : "no targets";
 }
 

@@ -1,4 +1,5 @@
 #include "lockstep/lab/doctor.hpp"
+#include "lockstep/core/words.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -42,8 +43,8 @@ Finding check_frequency(const MachineState& s) {
 }
 
 Finding check_smt(const MachineState& s) {
-  if (!s.smt) return {Grade::good, "smt", fmt::format("{} processors, one per core", s.processors), "", ""};
-  return {Grade::note, "smt", fmt::format("{} processors on {} cores", s.processors, s.cores),
+  if (!s.smt) return {Grade::good, "smt", fmt::format("{}, one per core", count_of(s.processors, "processor")), "", ""};
+  return {Grade::note, "smt", fmt::format("{} on {}", count_of(s.processors, "processor"), count_of(s.cores, "core")),
           "two threads on one core share its arithmetic: the second brings little, and scaling bends at the number of "
           "cores",
           "judge scaling up to the number of cores; OMP_PLACES=cores keeps threads apart"};
@@ -67,7 +68,7 @@ Finding check_cgroup(const MachineState& s) {
 
 Finding check_oversubscription(const MachineState& s, const Intention& i) {
   const int workers = std::max(i.threads, 1) * std::max(i.ranks, 1);
-  const std::string seen = fmt::format("{} worker{} on {} processors", workers, workers == 1 ? "" : "s", s.allowed);
+  const std::string seen = fmt::format("{} on {}", count_of(workers, "worker"), count_of(s.allowed, "processor"));
   if (workers <= s.allowed) return {Grade::good, "oversubscription", seen, "", ""};
   return {Grade::warning, "oversubscription", seen,
           "workers take turns on a processor; whoever waits at a barrier waits for a whole time slice",

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/lab/doctor.hpp"
 #include "lockstep/lab/machine.hpp"
 
@@ -94,7 +95,7 @@ MachineState look_at_machine() {
   for (const char* name :
        {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_PROC_BIND",
         "OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_rmaps_base_mapping_policy", "HYDRA_BINDING", "SLURM_CPU_BIND"})
-    if (const char* value = std::getenv(name); value != nullptr) state.environment[name] = value;
+    if (const auto value = environment_text(name)) state.environment[name] = *value;
   return state;
 }
 

@@ -2,11 +2,10 @@
 
 #include "lockstep/lab/openblas.hpp"
 
-#include <dlfcn.h>
-
 #include <cmath>
 
 #include "lockstep/core/aligned.hpp"
+#include "lockstep/core/plugin.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/together.hpp"
 
@@ -33,10 +32,11 @@ double measure(OpenBlas::Gemm<T> gemm, std::int64_t size, double seconds) {
 
 OpenBlas load_openblas(const char* file) {
   OpenBlas blas;
-  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return blas;
+  const SharedLibrary library = open_library(file);
+  blas.missing = library.handle == nullptr ? library.why_not() : "";
+  if (library.handle == nullptr) return blas;
   const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(library.find(name));
   };
   find(blas.set_num_threads, "openblas_set_num_threads");
   find(blas.get_config, "openblas_get_config");
@@ -44,7 +44,10 @@ OpenBlas load_openblas(const char* file) {
   find(blas.dgemm, "cblas_dgemm");
   find(blas.sgemv, "cblas_sgemv");
   find(blas.dgemv, "cblas_dgemv");
-  if (blas.loaded()) blas.set_num_threads(1);
+  if (blas.loaded())
+    blas.set_num_threads(1);
+  else
+    blas.missing = "which lacks functions that are needed";
   return blas;
 }
 

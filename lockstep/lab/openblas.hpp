@@ -1,6 +1,8 @@
 #pragma once
 // OpenBLAS, looked for at run time: nobody needs it, and a program that does not use it does not start its threads.
 
+#include <string>
+
 namespace lockstep {
 
 /// The functions we use of it, with the types of Debian's cblas.h, whose integers are int. All null where the library
@@ -20,6 +22,8 @@ struct OpenBlas {
   Gemm<double> dgemm = nullptr;
   Gemv<float> sgemv = nullptr;
   Gemv<double> dgemv = nullptr;
+
+  std::string missing{};  // why it is not loaded: "which this machine lacks"
 
   bool loaded() const {
     return set_num_threads != nullptr && sgemm != nullptr && dgemm != nullptr && sgemv != nullptr && dgemv != nullptr;

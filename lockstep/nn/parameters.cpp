@@ -5,8 +5,6 @@
 #include <limits>
 #include <span>
 
-#include "lockstep/core/sha256.hpp"
-
 namespace lockstep {
 
 namespace {
@@ -38,7 +36,5 @@ bool all_finite(std::span<const double> values) { return every_finite(values); }
 bool all_finite(const ParameterValues& values) {
   return std::visit([](const auto& buffer) { return every_finite(buffer.span()); }, values);
 }
-
-std::string short_hash(const std::string& hash) { return hash.substr(0, 16); }
 
 }  // namespace lockstep

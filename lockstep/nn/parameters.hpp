@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lockstep/core/aligned.hpp"
+#include "lockstep/core/sha256.hpp"
 #include "lockstep/nn/init.hpp"
 #include "lockstep/tensor/shape.hpp"
 
@@ -39,9 +40,8 @@ struct ParameterInfo {
 using ParameterValues = std::variant<AlignedBuffer<float>, AlignedBuffer<double>>;
 
 /// SHA-256, in hex, over the bytes of all parameters in the order of the vector (little-endian IEEE numbers).
-/// Two networks trained alike have the same weight hash; short_hash is its first 16 digits.
+/// Two networks trained alike have the same weight hash.
 std::string weight_hash(const ParameterValues& values);
-std::string short_hash(const std::string& hash);
 
 /// False where one of them is NaN or infinite.
 bool all_finite(std::span<const float> values);

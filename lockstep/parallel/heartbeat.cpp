@@ -32,7 +32,7 @@ constexpr double kWorking = 0.001;
 constexpr std::chrono::milliseconds kLauncherLook{200};
 // Whoever ends lets the others read its last beat: a connection closed with unread bytes would take it back.
 constexpr std::chrono::milliseconds kDrain{300};
-constexpr const char* kResume = "go on from the last checkpoint with --resume";
+constexpr const char* kResume = "go on from the last checkpoint";
 
 double processor_seconds() {
   timespec now{};

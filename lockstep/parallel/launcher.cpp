@@ -1,11 +1,10 @@
 #include "lockstep/parallel/launcher.hpp"
 
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/parallel/mpi_transport.hpp"
 
@@ -15,9 +14,7 @@ namespace {
 
 int number(const Environment& environment, const char* name) {
   const char* text = environment(name);
-  int value = 0;
-  if (text == nullptr || std::from_chars(text, text + std::strlen(text), value).ec != std::errc()) return 0;
-  return value;
+  return text == nullptr || *text == '\0' ? 0 : static_cast<int>(environment_integer(name, text));
 }
 
 }  // namespace
@@ -46,8 +43,17 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
   return std::nullopt;
 }
 
+std::optional<Launcher> find_launcher() {
+  std::string value;
+  return find_launcher([&](const char* name) {
+    const auto text = environment_text(name);
+    value = text.value_or("");
+    return text ? value.c_str() : nullptr;
+  });
+}
+
 std::unique_ptr<Transport> connect_transport(LibraryCalls* calls) {
-  const std::optional<Launcher> launcher = find_launcher([](const char* name) { return std::getenv(name); });
+  const std::optional<Launcher> launcher = find_launcher();
   return launcher ? make_mpi_transport(*launcher, calls) : make_self_transport();
 }
 

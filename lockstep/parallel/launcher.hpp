@@ -25,6 +25,8 @@ using Environment = std::function<const char*(const char*)>;
 /// The launcher, when it started more than one process; nothing for a process on its own. Error(usage), with the cure,
 /// when several processes were started that could not find each other (srun without an MPI interface).
 std::optional<Launcher> find_launcher(const Environment& environment);
+/// In the environment of this process.
+std::optional<Launcher> find_launcher();
 
 /// The end of this process: MPI under a launcher, the only rank otherwise. Error(usage), with the cure, when the part
 /// of this program for the launcher's MPI is missing or does not fit, or MPI says another number of ranks than the

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "lockstep/core/environment.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -23,8 +25,7 @@ int parent_of(int process) {
 
 /// The number in <tmp>/ompi.<host>.<user>/pid.<n>, Open MPI's folder for the session; 0: none.
 int process_of_session() {
-  const char* name = std::getenv("OMPI_MCA_orte_jobfam_session_dir");
-  const std::string path = name == nullptr ? "" : name;
+  const std::string path = environment_text("OMPI_MCA_orte_jobfam_session_dir").value_or("");
   const auto at = path.rfind("/pid.");
   return at == std::string::npos ? 0 : std::atoi(path.c_str() + at + 5);
 }

@@ -1,7 +1,5 @@
 #include "lockstep/parallel/mpi_transport.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/plugin.hpp"
 #include "lockstep/parallel/mpi/plugin.hpp"
@@ -33,8 +32,7 @@ LibraryNames names_of(MpiLibrary library) {
 }
 
 fs::path find_mpi_plugin(const char* file) {
-  if (const char* folder = std::getenv("LOCKSTEP_MPI_DIR"); folder != nullptr && *folder != '\0')
-    return fs::path(folder) / file;
+  if (const auto folder = environment_text("LOCKSTEP_MPI_DIR")) return fs::path(*folder) / file;
   return find_plugin(file);
 }
 
@@ -46,10 +44,11 @@ const MpiPlugin& open_plugin(const Launcher& launcher) {
                 fmt::format("started by {}, but this build of Lockstep has no part for {}: install {} and build again",
                             launcher.name, names.name, names.package));
   // Open MPI opens parts of its own, which look for its symbols: they must be visible.
-  void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (handle == nullptr)
-    throw Error(ExitCode::usage, fmt::format("{}: {}; is {} installed here?", path.string(), ::dlerror(), names.name));
-  const auto get = reinterpret_cast<const MpiPlugin* (*)()>(::dlsym(handle, kMpiPluginSymbol));
+  const SharedLibrary library = open_library(path.string(), true);
+  if (library.handle == nullptr)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: {}; is {} installed here?", path.string(), library.error, names.name));
+  const auto get = reinterpret_cast<const MpiPlugin* (*)()>(library.find(kMpiPluginSymbol));
   if (get == nullptr || get()->version != kMpiPluginVersion)
     throw Error(ExitCode::usage,
                 fmt::format("{}: made for another version of Lockstep; build or install it again", path.string()));
@@ -163,8 +162,7 @@ std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher, LibraryC
   if (plugin.start(&facts, machine_number(), &processors) != 0)
     throw Error(ExitCode::usage, fmt::format("started by {}, but MPI does not start", launcher.name));
   // For those whose MPI library says that it takes device memory, and does not.
-  if (const char* wish = std::getenv("LOCKSTEP_MPI_CUDA"); wish != nullptr && std::string_view(wish) == "0")
-    facts.takes_cuda = 0;
+  if (!environment_flag("LOCKSTEP_MPI_CUDA", true)) facts.takes_cuda = 0;
   if (facts.size != launcher.size)
     throw Error(
         ExitCode::usage,

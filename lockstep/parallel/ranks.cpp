@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/parallel/rank_wait.hpp"
 
@@ -54,13 +55,9 @@ class SelfTransport final : public Transport {
 std::unique_ptr<Transport> make_self_transport() { return std::make_unique<SelfTransport>(); }
 
 std::chrono::nanoseconds peer_timeout() {
-  const char* text = std::getenv("LOCKSTEP_PEER_TIMEOUT");
-  if (text == nullptr || *text == '\0') return kPeerTimeout;
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (*end != '\0' || !(seconds > 0 && seconds <= 86400))
-    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_PEER_TIMEOUT={}: must be seconds, from 0 to 86400", text));
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  const auto seconds = environment_number("LOCKSTEP_PEER_TIMEOUT");
+  if (!seconds) return kPeerTimeout;
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
 }
 
 std::chrono::nanoseconds wait_timeout() { return std::max<std::chrono::nanoseconds>(kWaitTimeout, peer_timeout()); }
@@ -129,7 +126,7 @@ void Ranks::fail_silent(const char* phase, std::chrono::nanoseconds waited) cons
   const auto silent = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.done; });
   throw Error(ExitCode::peer_lost,
               fmt::format("rank {} on {} has not heard from {} for {:.0f} s in phase {}, after step {}: it is "
-                          "dead, stopped or cut off; go on from the last checkpoint with --resume",
+                          "dead, stopped or cut off; go on from the last checkpoint",
                           rank(), transport_->host(),
                           silent->peer == kAll ? "the others" : fmt::format("rank {}", silent->peer),
                           std::chrono::duration<double>(waited).count(), phase, status_->step.load()));

@@ -3,14 +3,17 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 
 #ifdef _OPENMP
@@ -34,10 +37,35 @@ double cgroup_quota() {
   return std::strtod(quota.c_str(), nullptr) / period;
 }
 
+/// OpenMP ends the process where the system refuses it a thread. So that a user gets a line with the cure, a team that
+/// is larger than any before is tried with plain threads first.
+[[maybe_unused]] void try_threads(int threads) {
+  static std::atomic<int> known = 1;
+  if (threads <= known) return;
+  std::atomic<bool> release = false;
+  std::vector<std::thread> others;
+  std::string refused;
+  try {
+    while (static_cast<int>(others.size()) + 1 < threads) others.emplace_back([&] { release.wait(false); });
+  } catch (const std::system_error& error) {
+    refused = error.code().message();
+  }
+  release = true;
+  release.notify_all();
+  for (std::thread& each : others) each.join();
+  if (!refused.empty())
+    throw Error(ExitCode::resources,
+                fmt::format("asked for {} threads, the system gives {} ({}); use fewer threads, or raise the limit of "
+                            "processes or memory (ulimit -u, ulimit -v, pids.max of the control group)",
+                            threads, others.size() + 1, refused));
+  known = threads;
+}
+
 /// Calls program(index) for each index on a thread of its own, index 0 on this one.
 template <class Program>
 void fork_join(int threads, const Program& program) {
 #if defined(_OPENMP) && !defined(__SANITIZE_THREAD__)
+  try_threads(threads);
   int started = 0;
 #pragma omp parallel num_threads(threads) default(shared)
   {
@@ -47,8 +75,9 @@ void fork_join(int threads, const Program& program) {
   }
   if (started != threads)
     throw Error(ExitCode::resources,
-                fmt::format("asked for {} threads, the system gives {}; lower --threads or raise OMP_THREAD_LIMIT",
-                            threads, started));
+                fmt::format("asked for {} threads, OpenMP gives {} {}; use fewer threads or raise {}", threads, started,
+                            omp_in_parallel() != 0 ? "inside a parallel region" : "here",
+                            omp_in_parallel() != 0 ? "OMP_MAX_ACTIVE_LEVELS" : "OMP_THREAD_LIMIT"));
 #else
   // libgomp is not instrumented, so ThreadSanitizer would report its own hand-over; everything above is the same.
   std::vector<std::jthread> others;
@@ -89,9 +118,14 @@ int available_cpus() {
 }
 
 int default_threads() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  const int asked = text == nullptr ? 0 : std::atoi(text);
-  return asked >= 1 ? asked : available_cpus();
+  const int wanted = static_cast<int>(environment_integer("OMP_NUM_THREADS").value_or(available_cpus()));
+#ifdef _OPENMP
+  // Inside of somebody's parallel region OpenMP gives one thread, unless it was told to nest.
+  if (omp_get_active_level() >= omp_get_max_active_levels()) return 1;
+  return std::min(wanted, omp_get_thread_limit());
+#else
+  return wanted;
+#endif
 }
 
 std::vector<std::string> thread_map(int threads) {

@@ -18,7 +18,9 @@ std::vector<int> allowed_cpus();
 /// How many processors this process may use: allowed_cpus() and the CPU quota of its control group, at least 1.
 int available_cpus();
 
-/// Threads to use where none were asked for: OMP_NUM_THREADS if it is set to a number, else available_cpus().
+/// Threads to use where none were asked for: OMP_NUM_THREADS, else available_cpus(); 1 inside an OpenMP region that
+/// does not nest, and never more than OMP_THREAD_LIMIT. Error(usage) for an OMP_NUM_THREADS that is no number of
+/// threads.
 int default_threads();
 
 /// "thread 0 on cpu 3": where each thread of a team of that size runs right now.

@@ -66,9 +66,8 @@ std::optional<Checkpoint> CheckpointStore::load_newest(const std::function<void(
       if (step == present.back())
         throw Error(ExitCode::checkpoint,
                     fmt::format("{}{}", error.what(),
-                                present.size() == 1 ? "; there is no other in this folder: train anew with --overwrite"
-                                                    : "; no checkpoint in this folder can be used: train anew with "
-                                                      "--overwrite"));
+                                present.size() == 1 ? "; there is no other in this folder: train anew"
+                                                    : "; no checkpoint in this folder can be used: train anew"));
       warn(fmt::format("{}; trying the checkpoint before it", error.what()));
     }
   }

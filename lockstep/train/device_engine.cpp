@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/train/lap.hpp"
@@ -39,11 +37,7 @@ double gigabytes(std::int64_t bytes) { return double(bytes) / 1e9; }
 /// The ranks before this one on its host, as its launcher says (Open MPI, MPICH, Slurm); else all of them are there.
 int local_rank(const Ranks& ranks) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
-    if (const char* text = std::getenv(name); text != nullptr && ranks.size() > 1) {
-      int rank = 0;
-      const auto [end, error] = std::from_chars(text, text + std::strlen(text), rank);
-      if (error == std::errc() && *end == '\0' && rank >= 0) return rank;
-    }
+    if (const auto rank = environment_integer(name); rank && ranks.size() > 1) return static_cast<int>(*rank);
   return ranks.rank();
 }
 
@@ -53,7 +47,7 @@ std::shared_ptr<Device> device_of_rank(const TrainOptions& options, const Ranks&
   const std::string& name = backend_names()[static_cast<std::size_t>(options.backend)];
   if (options.parallel.pipeline > 1 || options.parallel.tensor > 1)
     throw Error(ExitCode::usage, fmt::format("{} runs whole networks: set parallel.pipeline and parallel.tensor to 1, "
-                                             "or use --backend simd",
+                                             "or use the backend simd",
                                              name));
   return open_device(options.backend, local_rank(ranks));
 }
@@ -80,7 +74,7 @@ DeviceEngine<T>::DeviceEngine(Network& network, const TrainOptions& options, Ran
       score_feed_(device_, stage_.inputs, stage_.outputs) {
   options_.threads = 1;  // that launches
   if (sizeof(T) == 8 && !device_.info().float64)
-    throw Error(ExitCode::usage, fmt::format("{} has no float64: set model.precision = \"float32\", or use --backend "
+    throw Error(ExitCode::usage, fmt::format("{} has no float64: set model.precision = \"float32\", or use the backend "
                                              "simd",
                                              device_.info().name));
 }

@@ -107,7 +107,7 @@ void Engine<T>::prepare(const Dataset& data) {
     for (std::size_t rank = 1; rank < threads.size(); ++rank)
       if (threads[rank] != threads[0])
         throw Error(ExitCode::usage, fmt::format("rank {} has {} threads and rank 0 has {}: with parallel.pipeline "
-                                                 "or tensor all need the same number; set --threads",
+                                                 "or tensor all need the same number; set the number of threads",
                                                  rank, threads[rank], threads[0]));
     exchange_columns();
   }

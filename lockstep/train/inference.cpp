@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/samples.hpp"
 #include "lockstep/kernels/device/devices.hpp"
@@ -80,8 +81,9 @@ class DataFeed final : public Feed<T> {
 };
 
 PredictOptions checked(PredictOptions options) {
-  if (options.threads < 0 || options.threads > 1024)
-    throw Error(ExitCode::usage, fmt::format("threads = {} must be from 1 to 1024, or 0 for auto", options.threads));
+  if (options.threads < 0 || options.threads > kMaxThreads)
+    throw Error(ExitCode::usage,
+                fmt::format("threads = {} must be from 1 to {}, or 0 for auto", options.threads, kMaxThreads));
   if (options.threads == 0) options.threads = default_threads();
   if (on_device(options.backend)) options.threads = 1;  // that launches
   return options;

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/samples.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/train/device_engine.hpp"
@@ -40,14 +42,15 @@ void check_data(const Network& network, Loss loss, const Dataset& data) {
                   "cross-entropy needs class labels, but the data has real-valued targets; use "
                   "binary-cross-entropy or squared-error");
     if (data.target_size() != outputs)
-      throw Error(ExitCode::usage, fmt::format("the data has targets of {} numbers but the model has {} outputs",
-                                               data.target_size(), outputs));
+      throw Error(ExitCode::usage, fmt::format("the data has targets of {} but the model has {}",
+                                               count_of(data.target_size(), "number"), count_of(outputs, "output")));
     return;
   }
   const bool single = outputs == 1 && data.classes() == 2 && loss != Loss::cross_entropy;
   if (!single && data.classes() > outputs)
     throw Error(ExitCode::usage,
-                fmt::format("the data has {} classes but the model has {} outputs", data.classes(), outputs));
+                fmt::format("the data has {} but the model has {}", count_of(data.classes(), "class", "classes"),
+                            count_of(outputs, "output")));
 }
 
 namespace {
@@ -60,8 +63,8 @@ void check_options(const TrainOptions& o) {
   require(
       o.slots == 0 || (o.slots > 0 && o.slots <= kMaxSlots && std::has_single_bit(static_cast<std::uint64_t>(o.slots))),
       fmt::format("slots = {} must be a power of two from 1 to {}", o.slots, kMaxSlots));
-  require(o.threads >= 0 && o.threads <= 1024,
-          fmt::format("threads = {} must be from 1 to 1024, or 0 for auto", o.threads));
+  require(o.threads >= 0 && o.threads <= kMaxThreads,
+          fmt::format("threads = {} must be from 1 to {}, or 0 for auto", o.threads, kMaxThreads));
   require(o.l2 >= 0, fmt::format("l2 = {} must not be negative", o.l2));
   require(o.clip_norm >= 0, fmt::format("clip_norm = {} must not be negative", o.clip_norm));
   require(std::isfinite(base_rate(o.optimizer)) && base_rate(o.optimizer) >= 0,

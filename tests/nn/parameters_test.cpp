@@ -55,7 +55,7 @@ TEST(WeightHash, SeedsAndPrecisionsDiffer) {
 TEST(WeightHash, ShortHash) {
   const std::string hash = weight_hash(small().values());
   EXPECT_EQ(hash.size(), 64U);
-  EXPECT_EQ(short_hash(hash), hash.substr(0, 16));
+  EXPECT_EQ(short_hash(hash), hash.substr(0, 8));
 }
 
 TEST(Network, CopiesDoNotShareWeights) {

@@ -96,7 +96,7 @@ void expect_silence_is_noticed(int silent, int speaker) {
   ASSERT_EQ(record.lines.size(), 1u) << fmt::format("{}", fmt::join(record.lines, "\n"));
   for (const std::string& part :
        {fmt::format("rank {} on localhost was silent for 1 s", silent), std::string("phase training after step 41"),
-        fmt::format("as rank {}", speaker), std::string("--resume")})
+        fmt::format("as rank {}", speaker), std::string("go on from the last checkpoint")})
     EXPECT_NE(record.lines[0].find(part), std::string::npos) << record.lines[0];
 }
 

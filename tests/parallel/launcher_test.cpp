@@ -22,7 +22,14 @@ TEST(Launcher, AProcessOnItsOwnHasNone) {
   EXPECT_FALSE(found_in({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}));
   // within sbatch, without srun
   EXPECT_FALSE(found_in({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}));
-  EXPECT_FALSE(found_in({{"OMPI_COMM_WORLD_SIZE", "many"}}));
+}
+
+TEST(Launcher, WhatIsNoNumberOfRanksIsRefused) {
+  for (const char* size : {"many", "0", "-4", "4x", "99999999999"}) {
+    EXPECT_THROW(found_in({{"OMPI_COMM_WORLD_SIZE", size}}), Error) << size;
+    EXPECT_THROW(found_in({{"PMI_RANK", "0"}, {"PMI_SIZE", size}}), Error) << size;
+    EXPECT_THROW(found_in({{"PMIX_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", size}}), Error) << size;
+  }
 }
 
 TEST(Launcher, EachIsKnownByItsMarks) {

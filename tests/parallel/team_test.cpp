@@ -68,12 +68,34 @@ TEST(Team, RunsAgainAfterAFailure) {
 TEST(Team, ThreadsComeFromTheEnvironmentFirst) {
   ASSERT_EQ(setenv("OMP_NUM_THREADS", "3", 1), 0);
   EXPECT_EQ(default_threads(), 3);
-  ASSERT_EQ(setenv("OMP_NUM_THREADS", "many", 1), 0);
-  EXPECT_EQ(default_threads(), available_cpus());
+  ASSERT_EQ(setenv("OMP_NUM_THREADS", "2, 4", 1), 0);  // of nested regions: the first is ours
+  EXPECT_EQ(default_threads(), 2);
+  for (const char* garbage : {"many", "0", "-1", "1025", "100000", "99999999999", "2x", "2,", "1e3"}) {
+    ASSERT_EQ(setenv("OMP_NUM_THREADS", garbage, 1), 0);
+    EXPECT_THROW(static_cast<void>(default_threads()), Error) << garbage;
+  }
   ASSERT_EQ(unsetenv("OMP_NUM_THREADS"), 0);
   EXPECT_EQ(default_threads(), available_cpus());
   EXPECT_GE(available_cpus(), 1);
 }
+
+#if defined(_OPENMP) && !defined(__SANITIZE_THREAD__)
+TEST(Team, InsideAParallelRegionOneThreadIsTheDefault) {
+  std::vector<int> threads(2);
+  std::string refused;
+  run_team(2, [&](const Member& member) {
+    threads[static_cast<std::size_t>(member.index)] = default_threads();
+    if (member.index == 0) try {
+        run_team(2, [](const Member&) {});
+      } catch (const Error& error) {
+        refused = error.what();
+      }
+  });
+  EXPECT_EQ(threads, std::vector<int>(2, 1));
+  EXPECT_NE(refused.find("inside a parallel region"), std::string::npos) << refused;
+  EXPECT_EQ(refused.find("--"), std::string::npos) << refused;
+}
+#endif
 
 TEST(Team, TheMapNamesEveryThread) {
   const std::vector<std::string> map = thread_map(3);

@@ -174,7 +174,7 @@ class CudaDevice final : public Device {
       throw Error(
           ExitCode::usage,
           fmt::format("cuda-library: {}; install cuBLAS and cuDNN 9 for your CUDA toolkit, or set LOCKSTEP_CUBLAS "
-                      "and LOCKSTEP_CUDNN to their files, or use --backend cuda",
+                      "and LOCKSTEP_CUDNN to their files, or use the backend cuda",
                       explain_cuda(plugin_)));
     check(status, what);
   }

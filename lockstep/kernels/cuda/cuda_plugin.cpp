@@ -1,12 +1,10 @@
 #include "lockstep/kernels/cuda/cuda_plugin.hpp"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/plugin.hpp"
 
 namespace lockstep {
@@ -17,8 +15,7 @@ constexpr const char* kFile = "liblockstep_cuda.so";
 
 OpenedCudaPlugin open_once() {
   OpenedCudaPlugin result;
-  const char* const chosen = std::getenv("LOCKSTEP_CUDA_PLUGIN");
-  result.file = chosen != nullptr && *chosen != '\0' ? chosen : find_plugin(kFile).string();
+  result.file = environment_text("LOCKSTEP_CUDA_PLUGIN").value_or(find_plugin(kFile).string());
   if (result.file.empty()) {
     result.missing = fmt::format(
         "cuda: {} is not beside the program: this build has no CUDA part; install the CUDA toolkit (nvcc) and build "
@@ -26,12 +23,12 @@ OpenedCudaPlugin open_once() {
         kFile);
     return result;
   }
-  void* const handle = ::dlopen(result.file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    result.missing = fmt::format("cuda: the plugin does not load: {}; build or install it again", ::dlerror());
+  const SharedLibrary library = open_library(result.file);
+  if (library.handle == nullptr) {
+    result.missing = fmt::format("cuda: the plugin does not load: {}; build or install it again", library.error);
     return result;
   }
-  const auto get = reinterpret_cast<const CudaPlugin* (*)()>(::dlsym(handle, kCudaPluginSymbol));
+  const auto get = reinterpret_cast<const CudaPlugin* (*)()>(library.find(kCudaPluginSymbol));
   if (get == nullptr || get()->version != kCudaPluginVersion) {
     result.missing =
         fmt::format("cuda: {} was made for another version of Lockstep; build or install it again", result.file);

@@ -12,7 +12,7 @@ namespace {
 template <class Args, const char* kOperation>
 void refuse(const Args&, KernelContext& context) {
   throw Error(ExitCode::usage, "backend " + context.device().info().backend + " has no " + kOperation +
-                                   "; use --backend simd for this network");
+                                   "; use the backend simd for this network");
 }
 
 template <const char* kOperation, class Args>

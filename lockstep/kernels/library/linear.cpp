@@ -17,7 +17,7 @@ namespace {
 /// Sizes of BLAS are int.
 int blas_size(std::int64_t size) {
   if (size > std::numeric_limits<int>::max())
-    throw Error(ExitCode::resources, "backend library: a matrix is too large for OpenBLAS; use --backend simd");
+    throw Error(ExitCode::resources, "backend library: a matrix is too large for OpenBLAS; use the backend simd");
   return static_cast<int>(size);
 }
 
@@ -86,7 +86,7 @@ void require_openblas(const OpenBlas& blas) {
   if (!blas.loaded())
     throw Error(
         ExitCode::usage,
-        "backend library needs OpenBLAS, which this machine lacks: install libopenblas0, or use --backend simd");
+        fmt::format("backend library needs OpenBLAS, {}; install libopenblas0, or use the backend simd", blas.missing));
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/plugin.hpp"
 #include "lockstep/kernels/library/table.hpp"
 
 namespace lockstep::onednn {
@@ -19,16 +20,16 @@ namespace {
 const std::string kFile = fmt::format("libdnnl.so.{}", DNNL_VERSION_MAJOR);
 
 Library load() {
-  void* const handle = dlopen(kFile.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr)
-    throw Error(ExitCode::usage, fmt::format("backend library needs oneDNN ({}), which this machine lacks: install "
-                                             "libdnnl{}, or use --backend simd",
-                                             kFile, DNNL_VERSION_MAJOR));
+  const SharedLibrary file = open_library(kFile);
+  if (file.handle == nullptr)
+    throw Error(ExitCode::usage, fmt::format("backend library needs oneDNN ({}), {}; install libdnnl{}, or use the "
+                                             "backend simd",
+                                             kFile, file.why_not(), DNNL_VERSION_MAJOR));
   Library lib;
   const auto find = [&](auto& function, const char* name) {
     // As the library itself finds them: what the program has comes first (OpenMP), then what the library brings.
     void* symbol = dlsym(RTLD_DEFAULT, name);
-    if (symbol == nullptr) symbol = dlsym(handle, name);
+    if (symbol == nullptr) symbol = file.find(name);
     if (symbol == nullptr) throw Error(ExitCode::usage, fmt::format("backend library: {} has no {}", kFile, name));
     function = reinterpret_cast<std::decay_t<decltype(function)>>(symbol);
   };
@@ -76,7 +77,7 @@ const Library& library() {
 void check(dnnl_status_t status, const char* what) {
   if (status == dnnl_success) return;
   if (status == dnnl_out_of_memory) throw Error(ExitCode::resources, fmt::format("oneDNN is out of memory: {}", what));
-  throw Error(ExitCode::bug, fmt::format("oneDNN refused {} (status {}); use --backend simd", what, int(status)));
+  throw Error(ExitCode::bug, fmt::format("oneDNN refused {} (status {}); use the backend simd", what, int(status)));
 }
 
 dnnl_memory_desc_t strided(std::span<const dnnl_dim_t> dims, std::span<const dnnl_dim_t> strides) {

@@ -17,7 +17,7 @@ template <class T>
 KernelTable<T> make_naive_o0_table() {
 #ifdef LOCKSTEP_X86
   if (!__builtin_cpu_supports("fma"))
-    throw Error(ExitCode::usage, "backend naive-o0 needs a processor with fma; use --backend naive");
+    throw Error(ExitCode::usage, "backend naive-o0 needs a processor with fma; use the backend naive");
 #endif
   return naive_o0::make_table<T>();
 }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/cpu_features.hpp"
 #include "lockstep/kernels/naive/table.hpp"
@@ -72,15 +72,12 @@ std::vector<Isa> supported_isas() {
 
 Isa chosen_isa() {
   const std::vector<Isa> supported = supported_isas();
-  const char* wanted = std::getenv("LOCKSTEP_ISA");
-  if (wanted == nullptr || *wanted == '\0') return supported.back();
-  const auto named = std::find(kIsaNames.begin(), kIsaNames.end(), std::string_view(wanted));
-  if (named == kIsaNames.end())
-    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_ISA={}: no such instruction set; use one of {}", wanted,
-                                             fmt::join(names_of(supported), ", ")));
+  const auto wanted = environment_text("LOCKSTEP_ISA");
+  if (!wanted) return supported.back();
+  const auto named = std::find(kIsaNames.begin(), kIsaNames.end(), *wanted);
   const Isa isa = static_cast<Isa>(named - kIsaNames.begin());
   if (std::find(supported.begin(), supported.end(), isa) == supported.end())
-    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_ISA={}: not on this machine; use one of {}", wanted,
+    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_ISA={}: not on this machine; use one of {}", *wanted,
                                              fmt::join(names_of(supported), ", ")));
   return isa;
 }

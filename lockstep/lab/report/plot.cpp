@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/text_width.hpp"
 
 namespace lockstep::report {
@@ -53,7 +54,7 @@ Picture empty_picture(double width) {
 }
 
 std::string left_out_text(int count, std::string_view what, std::string_view where) {
-  return fmt::format("{} {}{} cannot be drawn on {}.", count, what, count == 1 ? "" : "s", where);
+  return fmt::format("{} cannot be drawn on {}.", count_of(count, what), where);
 }
 
 Frame draw_frame(Drawing& drawing, const Axis& x_axis, const Axis& y_axis, AxisMap x, AxisMap y,

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lockstep/core/sha256.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::report {
@@ -34,7 +36,7 @@ Row result_row(const Result& result, bool hashes) {
   for (const auto& [key, value] : result.numbers) more.push_back(fmt::format("{} {}", key, format_number(value, {})));
   for (const auto& [key, value] : result.words) more.push_back(fmt::format("{} {}", key, value));
   row.cells.emplace_back(fmt::format("{}", fmt::join(more, ", ")));
-  if (hashes) row.cells.emplace_back(result.weight_hash.substr(0, 16));
+  if (hashes) row.cells.emplace_back(short_hash(result.weight_hash));
   return row;
 }
 
@@ -68,7 +70,7 @@ Facts machine_facts(const ResultOrigin& origin) {
   const MachineDescription& machine = origin.machine;
   Facts facts{.title = "Machine",
               .facts = {{"Processor", machine.processor},
-                        {"Cores", fmt::format("{}, {} processors", machine.cores, machine.processors)}}};
+                        {"Cores", fmt::format("{}, {}", machine.cores, count_of(machine.processors, "processor"))}}};
   const auto add = [&](std::string name, std::string value) {
     if (!value.empty()) facts.facts.push_back({std::move(name), std::move(value)});
   };
