@@ -50,6 +50,10 @@ constexpr EnvironmentVariable kVariables[] = {
     {"OMP_NUM_THREADS", Kind::integers, 1, kMaxThreads, "", "4", "threads where none are given; of a list (4,2) the first"},
     text("PATH", "/usr/bin:/bin", "where programs are looked for"),
     text("TERM", "xterm", "whether the terminal can draw a progress line"),
+    text("TEMP", "/tmp", "where Open MPI keeps its sessions; TMPDIR goes before it"),
+    text("TMP", "/tmp", "where Open MPI keeps its sessions; TEMP goes before it"),
+    text("TMPDIR", "/tmp", "where temporary files and Open MPI's sessions are"),
+    text("UCX_NET_DEVICES", "eth0", "network of UCX, below MPI; where it is set, Lockstep leaves UCX alone"),
     text("XDG_CACHE_HOME", "/srv/ada/.cache", "where caches are"),
     // Shown by `lockstep doctor`, read by others.
     text("GOTO_NUM_THREADS", "1", "read by OpenBLAS"),
@@ -61,11 +65,14 @@ constexpr EnvironmentVariable kVariables[] = {
     text("OPENBLAS_NUM_THREADS", "1", "read by OpenBLAS"),
     text("SLURM_CPU_BIND", "cores", "read by Slurm"),
     // Left by launchers.
+    integer("MPI_LOCALNRANKS", 1, kMaxRanks, "4", "number of ranks on this host, of MPICH"),
     integer("MPI_LOCALRANKID", 0, kMaxRanks, "0", "rank on this host, of MPICH"),
     integer("OMPI_COMM_WORLD_LOCAL_RANK", 0, kMaxRanks, "0", "rank on this host, of Open MPI"),
+    integer("OMPI_COMM_WORLD_LOCAL_SIZE", 1, kMaxRanks, "4", "number of ranks on this host, of Open MPI"),
     integer("OMPI_COMM_WORLD_RANK", 0, kMaxRanks, "0", "rank, of Open MPI"),
     integer("OMPI_COMM_WORLD_SIZE", 1, kMaxRanks, "4", "number of ranks, of Open MPI"),
     text("OMPI_MCA_orte_jobfam_session_dir", "/tmp/ompi.host.1000/pid.4711", "session folder of Open MPI"),
+    text("OMPI_MCA_orte_top_session_dir", "/tmp/ompi.host.1000", "folder of all sessions of Open MPI"),
     integer("PMIX_RANK", 0, kMost, "0", "rank, of PMIx"),
     integer("PMI_FD", 0, kMost, "7", "connection to MPICH's launcher"),
     integer("PMI_RANK", 0, kMaxRanks, "0", "rank, of MPICH"),
@@ -74,6 +81,7 @@ constexpr EnvironmentVariable kVariables[] = {
     text("SLURM_MPI_TYPE", "pmi2", "interface by which Slurm started the ranks"),
     integer("SLURM_NTASKS", 1, kMaxRanks, "4", "number of ranks, of Slurm"),
     integer("SLURM_PROCID", 0, kMaxRanks, "0", "rank, of Slurm"),
+    integer("SLURM_STEP_NUM_NODES", 1, kMaxRanks, "2", "number of hosts of this step, of Slurm"),
     integer("SLURM_STEP_NUM_TASKS", 1, kMaxRanks, "4", "number of ranks of this step, of Slurm"),
 };
 // clang-format on

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/parallel/leftovers.hpp"
 
 namespace lockstep {
@@ -183,10 +184,10 @@ bool remove_mpich(const fs::path& folder) {
 
 /// Where Open MPI keeps the sessions of this user on this host: as it has told a rank, or as it would choose.
 std::vector<fs::path> session_folders() {
-  if (const char* folder = std::getenv("OMPI_MCA_orte_top_session_dir"); folder != nullptr) return {folder};
+  if (const auto folder = environment_text("OMPI_MCA_orte_top_session_dir")) return {*folder};
   fs::path base = "/tmp";
   for (const char* name : {"TMP", "TEMP", "TMPDIR"})  // the last one counts
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') base = value;
+    if (const auto value = environment_text(name)) base = *value;
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);
   std::vector<fs::path> found;
@@ -200,9 +201,9 @@ std::vector<fs::path> session_folders() {
 
 StartMark::StartMark() {
   const std::string name = fmt::format("{}{}", mark_prefix(), ::getppid());
-  if (const char* session = std::getenv(kSessionVariable); session != nullptr) {
-    if (is_session(session)) touch(fs::path(session) / name);
-  } else if (std::getenv("PMI_RANK") != nullptr) {
+  if (const auto session = environment_text(kSessionVariable)) {
+    if (is_session(*session)) touch(fs::path(*session) / name);
+  } else if (environment_integer("PMI_RANK")) {
     mpich_ = fs::path("/dev/shm") / name;
     touch(mpich_);
   }
