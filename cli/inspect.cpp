@@ -74,8 +74,8 @@ void describe_checkpoint(const std::string& path, TextTable& facts, Json& json) 
   json["format"] = "checkpoint";
   const Checkpoint checkpoint = load_checkpoint(path);
   const TrainingState& state = checkpoint.state;
-  facts.row({"stands after", fmt::format("step {}: {} and {}", with_commas(state.steps),
-                                         count_of(state.epoch, "epoch"), count_of(state.batch, "batch", "batches"))});
+  facts.row({"stands after", fmt::format("step {}: {} and {}", with_commas(state.steps), count_of(state.epoch, "epoch"),
+                                         count_of(state.batch, "batch", "batches"))});
   facts.row({"optimizer", one_line(optimizer_of(checkpoint.run.config))});
   facts.row({"data", checkpoint.run.data_digest});
   json["step"] = state.steps;
