@@ -173,8 +173,10 @@ class Layouts(ProgramTest):
                                          "--set", "data.layout=nchw").out)
         self.assertEqual(ours["loss"], theirs["loss"])
         self.write("one.npy", npy("|u1", (4, 4, 3), bytes(48)))
+        self.succeed("predict", "runlast.npz/model.safetensors", "one.npy")  # stored as the samples of training
+        self.weights("first.npz")
         self.refuse(2, "one.npy: holds uint8 [4,4,3], the model takes [3,4,4], whose numbers stand in another order",
-                    "predict", "runlast.npz/model.safetensors", "one.npy")
+                    "predict", "runfirst.npz/model.safetensors", "one.npy")
 
 
 class Names(ProgramTest):
