@@ -88,7 +88,7 @@ TEST(Divergence, IsSeenWhereAStateIsWishedFor) {
     EXPECT_NE(failure.find("at epoch 1, step 2"), std::string::npos) << failure;
 }
 
-TEST(Divergence, TheFirstLossIsThatOfTheInitialWeightsAndIsKept) {
+TEST(Divergence, TheFirstLossIsKept) {
   const DataSplits data = points();
   Network network = hiding_network(0.5F), other = network;
   Trainer whole(network, options_of({}, 2));

@@ -124,7 +124,7 @@ Safetensors unsealed() {
   return contents;
 }
 
-TEST(Seal, AModelOfAnEarlierVersionIsReadAndSaidToBeUnverified) {
+TEST(Seal, AModelOfAnEarlierVersionIsUnverified) {
   const Model model = parse_model(write_safetensors(unsealed()), "old.safetensors");
   EXPECT_EQ(model.seal, Seal::weights);
   EXPECT_EQ(weight_hash(model.network.values()), weight_hash(network().values()));
@@ -132,7 +132,7 @@ TEST(Seal, AModelOfAnEarlierVersionIsReadAndSaidToBeUnverified) {
   EXPECT_EQ(parse_model(checkpoint_file(), "checkpoint.safetensors").seal, Seal::whole);
 }
 
-TEST(Seal, AFileOfAnotherProgramIsReadAndSaidToBeUnverified) {
+TEST(Seal, AFileOfAnotherProgramIsUnverified) {
   Safetensors contents = unsealed();
   contents.metadata = {{"format", "pt"}};
   EXPECT_EQ(parse_sealed(write_safetensors(contents), "theirs.safetensors").seal, Seal::none);
