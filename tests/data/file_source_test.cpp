@@ -217,9 +217,9 @@ TEST_F(FileSource, RowVectorsAreVectors) {
   EXPECT_EQ(load_data(config).train->describe(), "40 samples [1] float64, targets [1]");
   EXPECT_EQ(load_data(config).notes.size(), 1u) << "said aloud";
   config.shape = {40};
-  EXPECT_EQ(load_data(config).train->describe(), "1 samples [40] float64, targets [40]") << "unless told otherwise";
+  EXPECT_EQ(load_data(config).train->describe(), "1 sample [40] float64, targets [40]") << "unless told otherwise";
   config = {.source = file({1, 5}, {1, 3}), .regression = true};
-  EXPECT_EQ(load_data(config).train->describe(), "1 samples [5] float64, targets [3]");
+  EXPECT_EQ(load_data(config).train->describe(), "1 sample [5] float64, targets [3]");
   config = {.source = file({1, 40}, {40, 1})};
   EXPECT_EQ(load_data(config).train->describe(), "40 samples [1] float64, 40 classes");
 }
