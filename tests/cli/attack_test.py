@@ -55,6 +55,11 @@ class AttackTest(JobTest):
         command = self.command("openmpi", ranks, "train", "training.toml", "--out", run, "--quiet")
         return Job(self, [command[0], "--mca", "btl", "self,tcp", *command[1:]])
 
+    def stop(self, job):
+        """So that mpirun tidies up."""
+        job.process.terminate()
+        job.process.communicate(timeout=60)
+
     def finish(self, job, since):
         """Seconds until all had ended, and stderr."""
         while job.process.poll() is None and time.monotonic() < since + BOUND:
@@ -77,13 +82,13 @@ class Ranks(AttackTest):
             for rank in job.ranks().values():
                 # MPICH's ranks inherit the port of its mpirun.
                 self.assertEqual(open_ports(rank) - launcher, set(), library)
-            job.kill()
+            self.stop(job)
 
     def test_the_transport_that_was_asked_for_is_used(self):
         job = self.tcp("run")
         job.wait_for_phase("training", 2, "run")
         self.assertTrue(all(open_ports(rank) for rank in job.ranks().values()))
-        job.kill()
+        self.stop(job)
 
     def test_too_little_shared_memory_for_them(self):
         """They find each other all the same."""
@@ -92,7 +97,7 @@ class Ranks(AttackTest):
         at = command.index(PROGRAM)
         job = Job(self, [*command[:at], "sh", "limited.sh", *command[at + 1:]])
         job.wait_for_phase("training", 2, "run")
-        job.kill()
+        self.stop(job)
 
     def held_in_mpi(self, victims, run):
         job = self.tcp(run)

@@ -145,8 +145,8 @@ class CommandLine(LaunchTest):
         for library, expected in (("openmpi", ("OMPI_MCA_btl_tcp_if_include=lo\n", "OMPI_MCA_oob_tcp_if_include=lo\n")),
                                   ("mpich", ("-iface lo ",))):
             self.write(f"bin/mpirun.{library}", f"#!/bin/sh\n(echo \"$@\"; env) > {self.folder}/started\nexit 3\n").chmod(0o755)
-            result = self.run_program("launch", "-n", "2", "--mpi", library, "--hosts", "hosts", "--interface", "lo", "train", "a.toml",
-                                      "--out", "run", env={"PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
+            result = self.run_program("launch", "-n", "2", "--mpi", library, "--hosts", "hosts", "--interface", "lo", "train",
+                                      "a.toml", "--out", "run", env={"PATH": f"{self.folder}/bin:{os.environ['PATH']}"})
             self.assertEqual(result.code, 3, result)
             for text in expected:
                 self.assertIn(text, (self.folder / "started").read_text())

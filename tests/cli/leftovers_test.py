@@ -67,8 +67,8 @@ class Leftovers(JobTest):
 
     def start(self, command):
         # pylint: disable=consider-using-with
-        return subprocess.Popen(command, cwd=self.folder, env=self.environment(TMPDIR=str(self.temporary)), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        return subprocess.Popen(command, cwd=self.folder, env=self.environment(TMPDIR=str(self.temporary)), start_new_session=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def after_the_next_start(self, library):
         self.write("short.toml", MOONS)
@@ -87,8 +87,8 @@ class Leftovers(JobTest):
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.left(), [], "left after the next start")
         self.expect_foreign_kept()
-        print(f"{library}: something was left after {count} of {KILLS} kills, {len(before)} things before the next start, none after",
-              file=sys.stderr)
+        print(f"{library}: something was left after {count} of {KILLS} kills, {len(before)} things before the next start, none "
+              "after", file=sys.stderr)
 
     def test_open_mpi(self):
         self.after_the_next_start("openmpi")
