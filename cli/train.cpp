@@ -27,6 +27,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/data/targets.hpp"
 #include "lockstep/data/views.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/kernels/slots.hpp"
@@ -68,6 +69,22 @@ void check_fit(const Trainer& trainer, const DataSplits& data, const RunConfig& 
                 fmt::format("{}: data.source: {}", place != config.data.places.end() ? place->second : config.name,
                             error.what()));
   }
+}
+
+/// The rows of the last Theta in a .mat file follow the labels (theta.hpp), but are read before them: Error(usage) when
+/// the labels turn out to follow another rule.
+void check_rows(const RunConfig& config, const DataSplits& data, const Network& network) {
+  const bool guessed = config.model.init_file.ends_with(".mat") && config.data.label_rule.empty();
+  if (!guessed || data.label_rule.empty() || parse_label_rule(data.label_rule) == LabelRule::as_stored) return;
+  const LabelRule rule = one_based_rule(network.output().elements());
+  const std::string& rows = label_rule_names()[static_cast<std::size_t>(rule)];
+  if (rows != data.label_rule)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{}: model.init: the {} rows of the last Theta in {} are taken as \"{}\", but the labels of {} "
+                    "as \"{}\"; say in data.label_rule what holds for both",
+                    config.name, network.output().elements(), config.model.init_file, rows, config.data.source,
+                    data.label_rule));
 }
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -225,6 +242,7 @@ class TrainRun {
     data_ = load_data(config_.data);
     for (const std::string& note : data_.notes) console_.note(one_line(note));
     check_fit(*trainer_, data_, config_);
+    check_rows(config_, data_, *network_);
     info_.loss = config_.train.loss;
     describe_data(config_.data, data_, info_);
     console_.note(fmt::format("train on {} ({})", one_line(data_.train->describe()), duration(seconds_since(start))));

@@ -140,7 +140,9 @@ void set_thetas(Network& network, std::span<const NamedArray> arrays, std::strin
 std::optional<LabelRule> weight_rule(const DataConfig& data) {
   if (data.regression) return LabelRule::as_stored;
   if (data.label_rule.empty()) return std::nullopt;
-  return parse_label_rule(data.label_rule);
+  // Labels that are classes already say nothing about rows, which count from 1 whatever the labels do.
+  const LabelRule rule = parse_label_rule(data.label_rule);
+  return rule == LabelRule::as_stored ? std::nullopt : std::optional(rule);
 }
 
 }  // namespace lockstep

@@ -120,6 +120,36 @@ class CourseTest(ProgramTest):
         told = self.succeed("train", "a.toml", "--out", "b", "--set", "data.label_rule=from-one")
         self.assertNotIn("label_rule", told.err)
 
+    def test_rows_and_labels_of_two_rules(self):
+        """Seven classes, which count from one, and ten outputs, whose rows would be digits."""
+        course = self.random_course(7)
+        random = numpy.random.default_rng(1)
+        thetas = [course.thetas[0], random.uniform(-1, 1, (10, 8))]
+        scipy.io.savemat(self.folder / "theta.mat", {"Theta1": thetas[0], "Theta2": thetas[1]})
+        config = CONFIG.replace("SOURCE", "data.mat").replace("SIZES", "12-7-10").replace("INIT", "theta.mat")
+        self.write("a.toml", config.replace("RATE", "0.1").replace("EPOCHS", "0"))
+        self.refuse(2, 'the 10 rows of the last Theta in theta.mat are taken as "digits", but the labels of data.mat as '
+                       '"from-one"; say in data.label_rule what holds for both', "train", "a.toml")
+        self.succeed("train", "a.toml", "--out", "run", "--set", "data.label_rule=from-one")
+        scores = json.loads(self.succeed("eval", "run/model.safetensors", "--json").out)
+        told = Course(course.x, course.y.argmax(axis=1) + 1, thetas)
+        numpy.testing.assert_allclose(scores["loss"], told.cost(), rtol=1e-12)
+        self.succeed("export", "run/model.safetensors", "out.mat")
+        exported = scipy.io.loadmat(self.folder / "out.mat")
+        self.assertEqual(exported["Theta2"].tobytes(), thetas[1].tobytes("F"), "out as it came in")
+
+    def test_labels_from_zero(self):
+        """Labels that are classes already say nothing about rows: with 10 of them, the last one is class 0."""
+        course = self.random_course(10)
+        scipy.io.savemat(self.folder / "data.mat", {"X": course.x, "y": (course.y.argmax(axis=1) + 1) % 10})
+        scipy.io.savemat(self.folder / "theta.mat", {"Theta1": course.thetas[0], "Theta2": course.thetas[1]})
+        config = CONFIG.replace("SOURCE", "data.mat").replace("SIZES", "12-7-10").replace("INIT", "theta.mat")
+        self.train(config.replace("RATE", "0.1").replace("EPOCHS", "0"))
+        scores = json.loads(self.succeed("eval", "run/model.safetensors", "--json").out)
+        self.assertEqual(scores["correct"], course.correct())
+        self.succeed("export", "run/model.safetensors", "out.mat")
+        self.assertEqual(scipy.io.loadmat(self.folder / "out.mat")["Theta2"].tobytes("A"), course.thetas[1].tobytes("F"))
+
     @unittest.skipUnless(HAS_DATA, f"{DATA} holds no ex4data1.mat and ex4weights.mat")
     def test_the_published_weights(self):
         config = CONFIG.replace("SOURCE", str(DATA / "ex4data1.mat")).replace("SIZES", "400-25-10")
