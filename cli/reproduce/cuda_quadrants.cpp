@@ -87,6 +87,7 @@ Experiment cuda_quadrants() {
           .time = "about 10 s; with --quick less",
           .config = kConfig,
           .measure = measure_quadrants,
+          .claims = quadrant_claims(),
           .describe = describe_quadrants};
 }
 

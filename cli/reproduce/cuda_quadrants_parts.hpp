@@ -1,8 +1,10 @@
 #pragma once
 // The parts of cuda-quadrants, and what they hand to each other.
 
+#include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,15 @@ std::optional<SectionShares> parse_callgrind(const std::string& text);
 /// The same epoch by every kind of kernel, the unoptimised and the optimised plain loops first, then SIMD.
 void time_quadrants(const ExperimentRun& run, const QuadrantData& data);
 
+/// Of these, the first five are what the published program calls parallel. Its sigmoid is a layer; ours is one section
+/// with the loss. Its step of the weights belongs to the backward pass of the linear layers, as here.
+inline constexpr std::array<const char*, 8> kQuadrantSections = {
+    "linear backward", "linear forward", "relu backward", "relu forward", "sigmoid and loss", "load", "reduce", "other"};
+inline constexpr auto kParallelSections = std::span(kQuadrantSections).first<5>();
+/// The sum of those.
+double parallel_share(const Result& shares);
+
+std::vector<Claim> quadrant_claims();
 void describe_quadrants(const Findings& findings, report::Document& document);
 
 /// 1 / ((1 - p) + p / n): the largest speed-up on n cores where the share p of the time runs in parallel.

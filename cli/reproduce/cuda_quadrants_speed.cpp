@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/reproduce/cuda_quadrants_parts.hpp"
+#include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
@@ -72,7 +73,7 @@ void time_quadrants(const ExperimentRun& run, const QuadrantData& data) {
     variants.push_back({.name = name,
                         .body = [trainer, &data] { trainer->fit(*data.train, {.epochs = 1}); },
                         .numbers = {{"threads", choice.threads}},
-                        .words = {{"backend", backend_names()[static_cast<std::size_t>(choice.backend)]}},
+                        .words = kernel_words(choice.backend),
                         .weight_hash = contenders.back()->hash});
   }
   time_variants(run, kQuadrantTimes, variants, run.quick ? kQuick : kUsual);

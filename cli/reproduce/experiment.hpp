@@ -2,7 +2,8 @@
 // A published experiment that this program can repeat, in two halves: `measure` runs it and keeps results, `describe`
 // makes the report from the results alone, so that it can be made again without measuring.
 //
-// To add one: <name>.cpp with both halves, <name>_published.hpp with the published figures, and a line in registry.cpp.
+// To add one: <name>.cpp with both halves, <name>_published.hpp with the published figures, <name>_claims.cpp with what
+// is claimed, and a line in registry.cpp. A case for every claim in tests/cli/reproduce_claims_test.py contradicts it.
 
 #include <filesystem>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "cli/console.hpp"
+#include "cli/reproduce/claim.hpp"
 #include "cli/reproduce/findings.hpp"
 #include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/results.hpp"
@@ -54,7 +56,9 @@ struct Experiment {
   std::string paper;   // authors, title, where, when
   std::string time;    // how long it takes on two cores, and with --quick
   std::string config;  // the set-up: TOML, written into the run directory as config.toml
+  std::string data{};  // what --data names; empty: it is refused
   std::function<void(const ExperimentRun&)> measure;
+  std::vector<Claim> claims;  // the first one stands at the head of the page
   /// Adds sections, words first. What every report has (left out, machine, how to repeat) is added after them.
   std::function<void(const Findings&, report::Document&)> describe;
 };

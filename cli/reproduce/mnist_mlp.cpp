@@ -99,7 +99,7 @@ void time_digits(const ExperimentRun& run) {
     variants.push_back({.name = name,
                         .body = [trainer, &data] { trainer->fit(*data.train, {.epochs = 1}); },
                         .numbers = {{"threads", threads}},
-                        .words = {{"backend", backend_names()[static_cast<std::size_t>(backend)]}},
+                        .words = kernel_words(backend),
                         .weight_hash = contenders.back()->hash});
   };
   add(Backend::naive, 1);
@@ -137,7 +137,9 @@ Experiment mnist_mlp() {
           .paper = mnist_published::kPaper,
           .time = "about 70 s; with --quick less",
           .config = kConfig,
+          .data = "a folder that has MNIST",
           .measure = measure_digits,
+          .claims = mnist_claims(),
           .describe = [](const Findings& findings, report::Document& document) {
             describe_mnist(findings, document);
             describe_exercises(findings, document);

@@ -16,6 +16,12 @@ inline constexpr const char* kExercises[] = {"max 1000x1000", "xxt 784x128", "xx
 /// max and X X^T on 1, 2, 4 and 8 threads.
 void measure_exercises(const ExperimentRun& run);
 
+/// The first result of the kind ("python", "trivial", ...); null: none.
+const Result* first_of_kind(const std::vector<const Result*>& results, const std::string& kind);
+/// The smallest of its samples, as the exercises count; Error(data) where it has none.
+double best_of(const Result& result);
+
+std::vector<Claim> mnist_claims();
 void describe_mnist(const Findings& findings, report::Document& document);
 void describe_exercises(const Findings& findings, report::Document& document);
 

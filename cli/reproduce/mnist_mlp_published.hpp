@@ -7,8 +7,7 @@ namespace lockstep::cli::mnist_published {
 
 inline constexpr const char* kPaper =
     "Technion: Concurrent and distributed training for deep learning, assignment 1, winter 2024/25; figures of a "
-    "public "
-    "solution";
+    "public solution";
 
 // Share of the 10,000 validation digits after each epoch, and of the test digits after the last.
 inline constexpr std::array<double, 5> kValidation = {0.9268, 0.9452, 0.9600, 0.9643, 0.9690};

@@ -48,9 +48,8 @@ std::string verdict(const std::vector<const Result*>& curves) {
   return fmt::format(
       "From epoch {} on the validation accuracy is {} the {:.0f} % that the assignment asks for: at least **{}**. The "
       "largest distance from the published run in any epoch is {:.2f} points; on the test digits ours {}, the "
-      "published "
-      "run has {}. The arithmetic is the same; the first weights and the order of the digits are drawn by another "
-      "generator, so the runs agree as two seeds do, not digit by digit.",
+      "published run has {}. The first weights and the order of the digits are drawn by another generator, so the "
+      "digits of the two runs need not be the same.",
       kAboveFrom, low > published::kAsked ? "above" : "not always above", 100 * published::kAsked, percent_text(low),
       100 * largest,
       curves.size() == 1 ? "have " + percent_text(least_test)

@@ -146,7 +146,9 @@ Experiment mpi_digits() {
           .paper = digits_published::kPaper,
           .time = "about 45 s; with --quick less",
           .config = std::string(kFashionData) + kTraining,
+          .data = "ex4data1.mat",
           .measure = measure_digits,
+          .claims = digit_claims(),
           .describe = describe_digits};
 }
 

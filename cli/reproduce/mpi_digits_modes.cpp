@@ -10,6 +10,7 @@
 #include "cli/captured.hpp"
 #include "cli/reproduce/mpi_digits_parts.hpp"
 #include "cli/reproduce/ranks_below.hpp"
+#include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/tools.hpp"
@@ -23,7 +24,6 @@ namespace lockstep::cli {
 
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int kPythonIterations = 3;  // per-sample loops take a third of a second each
@@ -35,7 +35,7 @@ struct Mode {
 };
 
 std::vector<Mode> modes() {
-  std::vector<Mode> all = {{"sequential, plain loops", "naive"}, {"sequential, SIMD", "simd"}};
+  std::vector<Mode> all = {{"sequential, plain loops", "naive"}, {kSequentialMode, "simd"}};
   for (int threads = 2; threads <= available_cpus(); threads *= 2)
     all.push_back({fmt::format("SIMD, {} threads", threads), "simd", threads});
   for (const int ranks : {1, 2, 4})
@@ -112,10 +112,15 @@ void run_mode(const ExperimentRun& run, const Mode& mode, const fs::path& config
   fs::remove_all(out, ignored);
 }
 
+Backend backend_named(const std::string& name) {
+  const auto& names = backend_names();
+  return static_cast<Backend>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
 void keep_mode(const ExperimentRun& run, const Mode& mode, ModeTimes& times, const std::string& baseline) {
   Variant variant{.name = mode.name,
                   .numbers = {{"threads", mode.threads}, {"ranks", mode.ranks}},
-                  .words = {{"backend", mode.backend}},
+                  .words = kernel_words(backend_named(mode.backend)),
                   .weight_hash = times.hash,
                   .baseline = baseline};
   for (const auto& [phase, seconds] : times.phases) variant.numbers[phase] = seconds / times.counted;
@@ -149,7 +154,7 @@ void time_digit_modes(const ExperimentRun& run, const DigitSource& source) {
     if (times[i].iterations.empty())
       run.left_out(all[i].name, times[i].failure);
     else
-      keep_mode(run, all[i], times[i], "sequential, SIMD");
+      keep_mode(run, all[i], times[i], kSequentialMode);
   }
   fs::remove(config);
 }
@@ -194,7 +199,7 @@ void time_python_loops(const ExperimentRun& run, const DigitSource& source) {
     variant.numbers[phase] = median(seconds);
   }
   variant.words["version"] = answer.value("version", "");
-  variant.baseline = "sequential, SIMD";
+  variant.baseline = kSequentialMode;
   keep_samples(run, kDigitModes, variant, answer.at("total").get<std::vector<double>>());
 }
 

@@ -19,14 +19,16 @@ inline constexpr const char* kDigitTraining = "training";
 inline constexpr const char* kDigitFast = "fast";
 inline constexpr const char* kDigitModes = "iteration";
 inline constexpr const char* kPythonMode = "Python loops";
+inline constexpr const char* kSequentialMode = "sequential, SIMD";
 
 /// Sequential, threads, ranks, device: one iteration, phase by phase. Numbers of the results are seconds per iteration:
-/// load, hidden, output, cost, back, gather, broadcast, wait.
+/// scatter, load, hidden, output, cost, back, gather, broadcast, wait.
 void time_digit_modes(const ExperimentRun& run, const DigitSource& source);
 
 /// The same recipe with per-sample loops in Python, a few iterations.
 void time_python_loops(const ExperimentRun& run, const DigitSource& source);
 
+std::vector<Claim> digit_claims();
 void describe_digits(const Findings& findings, report::Document& document);
 
 }  // namespace lockstep::cli

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "cli/reproduce/mpi_digits_parts.hpp"
 #include "cli/reproduce/mpi_digits_published.hpp"
+#include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
 
 namespace lockstep::cli {
@@ -23,20 +22,36 @@ std::string data_name(const std::string& source) {
   return source == "digits" ? "5000 digits" : "5000 of Fashion-MNIST at 20x20";
 }
 
-/// Whose last costs the published ones are among: the report speaks of Fashion-MNIST, its program reads the digits.
-std::string which_data(const Findings& findings) {
-  std::map<std::string, std::pair<double, double>> ranges;
-  for (const Result* each : findings.series(kDigitTraining)) {
-    const double last = values_of(*each, "cost").back();
-    auto& range = ranges.try_emplace(each->word("data"), last, last).first->second;
-    range = {std::min(range.first, last), std::max(range.second, last)};
+/// All that was printed, and ours beside it.
+report::Table cost_table(const std::vector<const Result*>& trainings) {
+  report::Table table{.id = "costs",
+                      .title = "The cost of every iteration",
+                      .columns = {{.title = "Iteration"},
+                                  {.title = "Sequential", .unit = "published", .format = report::fixed(6)},
+                                  {.title = "GPU mode", .unit = "published", .format = report::fixed(6)},
+                                  {.title = "Parallel", .unit = "published", .format = report::fixed(6)}},
+                      .notes = {"The listings of the last two print their first and last iterations only. Every run "
+                                "draws its own first weights."},
+                      .folded = true};
+  std::vector<const Result*> shown = trainings;
+  std::erase_if(shown, [](const Result* each) { return each->seed.value_or(0) > 2; });
+  for (const Result* each : shown) table.columns.push_back({.title = short_name(*each), .format = report::fixed(6)});
+  const auto printed = [](const auto& costs, std::size_t iteration) {
+    for (const digits_published::PrintedCost& each : costs)
+      if (each.iteration == static_cast<int>(iteration)) return Cell(each.cost).marked(Mark::published);
+    return Cell();
+  };
+  for (std::size_t i = 0; i < digits_published::kSequentialCosts.size(); ++i) {
+    report::Row row{.cells = {i + 1, Cell(digits_published::kSequentialCosts[i]).marked(Mark::published),
+                              printed(digits_published::kGpuModeCosts, i + 1),
+                              printed(digits_published::kParallelCosts, i + 1)}};
+    for (const Result* each : shown) {
+      const std::vector<double>& cost = values_of(*each, "cost");
+      row.cells.push_back(i < cost.size() ? Cell(cost[i]) : Cell());
+    }
+    table.rows.push_back(std::move(row));
   }
-  if (ranges.size() < 2) return "";
-  return fmt::format(
-      " Which data the published runs had can be read from their ends: the last costs here are {:.4f} to {:.4f} on the "
-      "digits and {:.4f} to {:.4f} on Fashion-MNIST, theirs {:.4f} to {:.4f}.",
-      ranges["digits"].first, ranges["digits"].second, ranges["fashion"].first, ranges["fashion"].second,
-      digits_published::kTrainings[2].last_cost, digits_published::kTrainings[0].last_cost);
+  return table;
 }
 
 void add_training(const Findings& findings, report::Document& document) {
@@ -46,17 +61,21 @@ void add_training(const Findings& findings, report::Document& document) {
                                   {.title = "First cost", .format = report::fixed(4)},
                                   {.title = "Last cost", .format = report::fixed(4)},
                                   {.title = "Precision", .format = report::percent(2)}}};
-  report::LineChart chart{.title = "Cost by iteration: the first weights are forgotten",
-                          .description = "The cost of five trainings over 60 iterations, with the published ends.",
+  report::LineChart chart{.title = "Cost by iteration, published and ours",
+                          .description = "The cost over 60 iterations: the published sequential run and ours.",
                           .x = {.title = "iteration", .format = report::integer()},
                           .y = {.title = "cost", .low = 0}};
   for (const digits_published::Training& each : digits_published::kTrainings) {
     table.rows.push_back({.cells = {each.name, "not clear", each.first_cost, each.last_cost, each.precision},
                           .mark = Mark::published,
                           .tone = Tone::published});
-    chart.annotations.push_back({.x = 1, .y = each.first_cost, .text = "published"});
   }
-  for (const Result* each : findings.series(kDigitTraining)) {
+  report::LineSeries theirs{.name = "published, sequential", .tone = Tone::published, .kind = report::LineKind::predicted};
+  for (std::size_t i = 0; i < digits_published::kSequentialCosts.size(); ++i)
+    theirs.points.push_back({static_cast<double>(i + 1), digits_published::kSequentialCosts[i]});
+  chart.series.push_back(std::move(theirs));
+  const std::vector<const Result*> trainings = findings.series(kDigitTraining);
+  for (const Result* each : trainings) {
     const std::vector<double>& cost = values_of(*each, "cost");
     table.rows.push_back({.cells = {fmt::format("seed {}", each->seed.value_or(0)), data_name(each->word("data")),
                                     cost.front(), cost.back(), each->number("precision")},
@@ -70,20 +89,13 @@ void add_training(const Findings& findings, report::Document& document) {
   table.notes = {
       "Cost: binary cross-entropy summed over the ten outputs, averaged over samples, before the update of its "
       "iteration. Precision: training samples classified right, after the last update."};
-  chart.annotations.push_back({.x = digits_published::kIterations * 0.75,
-                               .y = digits_published::kTrainings[0].last_cost + 0.4,
-                               .text = "published: 3.2105 to 3.2175"});
   document.section("What is learnt in 60 iterations")
       .add(report::Paragraph{
-          std::string(
-              "The first weights are drawn anew by every run of the published program, so its costs cannot be met "
-              "digit by "
-              "digit; what can be compared is the range. At rate 0.1 the network has hardly begun: whatever the first "
-              "weights, 60 iterations end near a cost of 3.2, which is what ten outputs give that have learnt to say "
-              "\"one in ten\" and little more (3.25), and the precision is a matter of chance.") +
-          which_data(findings)})
+          "The first weights are drawn anew by every run of the published program, so its costs cannot be met digit by "
+          "digit; what can be compared is the range, and the course of the costs."})
       .add(std::move(table))
-      .add(std::move(chart));
+      .add(std::move(chart))
+      .add(cost_table(trainings));
 }
 
 void add_fast(const Findings& findings, report::Document& document) {
@@ -116,63 +128,9 @@ void add_fast(const Findings& findings, report::Document& document) {
   }
   document.section("With a larger step")
       .add(report::Paragraph{
-          "The same network learns well when it is allowed to: the notes of the program's first author "
-          "give precision at rate 2.0."})
+          "The notes of the program's first author give the precision of the same network at rate 2.0."})
       .add(std::move(table))
       .add(std::move(chart));
-}
-
-/// A line of the table of phases: what they print, and which of our numbers stands beside it.
-struct PhaseLine {
-  const char* name;
-  digits_published::Range digits_published::Listing::*theirs;
-  const char* ours;
-};
-constexpr std::array<PhaseLine, 8> kPhaseLines = {
-    {{"broadcast of the weights", nullptr, "broadcast"},
-     {"scatter of inputs and labels", &digits_published::Listing::scatter, "load"},
-     {"hidden layer", &digits_published::Listing::hidden, "hidden"},
-     {"output layer", &digits_published::Listing::output, "output"},
-     {"cost", &digits_published::Listing::forward, "cost"},
-     {"back propagation", &digits_published::Listing::back, "back"},
-     {"gather of the gradients", &digits_published::Listing::gather, "gather"},
-     {"waiting", nullptr, "wait"}}};
-
-Cell range_cell(const digits_published::Range& range) {
-  if (range.low < 0) return {};
-  Cell cell((range.low + range.high) / 2);
-  if (range.high > range.low) cell.interval(range.low, range.high);
-  return cell.marked(Mark::published);
-}
-
-report::Table phase_table(const std::vector<const Result*>& modes) {
-  report::Table table{.title = "Seconds per iteration, phase by phase", .columns = {{.title = "Phase"}}};
-  for (const digits_published::Listing& each : digits_published::kListings)
-    table.columns.push_back({.title = fmt::format("Published, {}", each.name), .format = report::seconds()});
-  for (const Result* each : modes) table.columns.push_back({.title = short_name(*each), .format = report::seconds()});
-  for (const PhaseLine& line : kPhaseLines) {
-    report::Row row{.cells = {line.name}};
-    for (const digits_published::Listing& each : digits_published::kListings)
-      row.cells.push_back(line.theirs != nullptr ? range_cell(each.*line.theirs) : Cell());
-    for (const Result* each : modes) row.cells.emplace_back(each->number(line.ours));
-    table.rows.push_back(std::move(row));
-  }
-  report::Row whole{.cells = {"the whole iteration"}};
-  for (const digits_published::Listing& each : digits_published::kListings)
-    whole.cells.push_back(range_cell(each.iteration));
-  for (const Result* each : modes) whole.cells.push_back(time_cell(*each));
-  table.rows.push_back(std::move(whole));
-  table.notes = {
-      "Theirs: rank 0 of their listings, ranges as printed. Scatter has no counterpart here: every rank holds the data "
-      "and takes its share of each batch; the line shows the time to gather samples into chunks. Hidden layer: product "
-      "and sigmoid. Cost here includes the sigmoid of the outputs, the cost and its gradient. Back propagation "
-      "includes "
-      "the step of the weights. Gather here is the sum of gradients over slots and ranks, after which every rank has "
-      "its part of the new weights; broadcast spreads those.",
-      "Ours are means over all iterations of rank 0, the whole iteration the median over all but the first of each "
-      "run. The published listings' titles and contents do not agree: the one without parallelism prints scatter and "
-      "gather, the one titled GPU says CPU mode."};
-  return table;
 }
 
 Tone tone_of(const Result& mode) {
@@ -180,6 +138,65 @@ Tone tone_of(const Result& mode) {
   if (mode.number("ranks").value_or(1) > 1) return Tone::ranks;
   if (mode.word("backend") != "simd") return Tone::device;
   return mode.number("threads").value_or(1) > 1 ? Tone::threads : Tone::simd;
+}
+
+/// A column of the table of phases: what they print, and which of our numbers stands below it.
+struct Phase {
+  const char* title;
+  digits_published::Range digits_published::Listing::*theirs;
+  const char* ours;
+};
+constexpr std::array<Phase, 9> kPhases = {{{"Broad-cast", &digits_published::Listing::broadcast, "broadcast"},
+                                           {"Scatter", &digits_published::Listing::scatter, "scatter"},
+                                           {"Load", nullptr, "load"},
+                                           {"Hidden", &digits_published::Listing::hidden, "hidden"},
+                                           {"Output", &digits_published::Listing::output, "output"},
+                                           {"Cost", &digits_published::Listing::forward, "cost"},
+                                           {"Back", &digits_published::Listing::back, "back"},
+                                           {"Gather", &digits_published::Listing::gather, "gather"},
+                                           {"Wait", nullptr, "wait"}}};
+
+/// "17.4–22.6 ms": the ends of what is printed, in one unit.
+Cell range_cell(const digits_published::Range& range) {
+  if (range.low < 0) return {};
+  Cell cell((range.low + range.high) / 2);
+  const bool whole = range.high >= 0.1;
+  const double factor = whole ? 1 : 1e3;
+  const char* const unit = whole ? "s" : "ms";
+  if (range.high > range.low)
+    cell.shown(fmt::format("{:.2g}–{:.3g} {}", factor * range.low, factor * range.high, unit));
+  return cell.marked(Mark::published);
+}
+
+report::Table phase_table(const std::vector<const Result*>& modes) {
+  report::Table table{.id = "phases", .title = "An iteration, phase by phase", .columns = {{.title = "Mode"}}};
+  for (const Phase& phase : kPhases)
+    table.columns.push_back({.title = phase.title, .format = report::seconds(), .key = phase.ours});
+  table.columns.push_back({.title = "Whole", .format = report::seconds()});
+  for (const digits_published::Listing& each : digits_published::kListings) {
+    report::Row row{.cells = {fmt::format("published, {}", each.name)}, .tone = Tone::published};
+    for (const Phase& phase : kPhases)
+      row.cells.push_back(phase.theirs != nullptr ? range_cell(each.*phase.theirs) : Cell());
+    row.cells.push_back(range_cell(each.iteration));
+    table.rows.push_back(std::move(row));
+  }
+  for (const Result* each : modes) {
+    report::Row row{.cells = {short_name(*each)}, .tone = tone_of(*each)};
+    for (const Phase& phase : kPhases) row.cells.emplace_back(each->number(phase.ours));
+    row.cells.emplace_back(median_of(*each));
+    table.rows.push_back(std::move(row));
+  }
+  table.notes = {
+      "Published: rank 0 of their listings, the smallest and the largest that is printed. Their scatter of inputs and "
+      "labels is done in every iteration; ours once before the first, with `data.from = \"rank0\"`, and the column "
+      "shows it divided by the iterations; without that key every rank reads the data itself. Load: samples gathered "
+      "into chunks. Hidden: product and sigmoid. Cost: here with the sigmoid of the outputs and the gradient. Back: with "
+      "the step of the weights. Gather: here the sum of gradients over slots and ranks, after which every rank has its "
+      "part of the new weights; broadcast spreads those.",
+      "Ours are means over all iterations of rank 0, the whole iteration the median over all but the first of each "
+      "run. The published listings' titles and contents do not agree: the one without parallelism prints scatter and "
+      "gather, the one titled GPU says CPU mode."};
+  return table;
 }
 
 report::Table mode_table(const std::vector<const Result*>& modes, const Result* python) {
@@ -198,7 +215,7 @@ report::Table mode_table(const std::vector<const Result*>& modes, const Result* 
       weights = mode.weight_hash == sequential->weight_hash ? Cell("same").marked(Mark::same)
                                                             : Cell("differs").marked(Mark::differs);
     const double workers = mode.number("ranks").value_or(1) * mode.number("threads").value_or(1);
-    return report::Row{.cells = {short_name(mode), time_cell(mode), 60 * seconds,
+    return report::Row{.cells = {name_cell(mode), time_cell(mode), 60 * seconds,
                                  python != nullptr ? Cell(median_of(*python) / seconds) : Cell(),
                                  median_of(*sequential) / seconds, weights},
                        .mark = workers > mode.origin.machine.processors ? Mark::warning
@@ -218,44 +235,31 @@ report::Table mode_table(const std::vector<const Result*>& modes, const Result* 
   for (const Result* each : modes) table.rows.push_back(row(*each));
   table.notes = {
       "60 iterations: 60 times the median. Python loops: our own program to the same recipe, a few iterations, scaled "
-      "to 60; its costs equal ours to 1e-9. Warning: more workers than this machine has processors.",
-      kDeviceNote};
+      "to 60; its costs equal ours to 1e-9. Warning: more workers than this machine has processors."};
   return table;
 }
 
-std::string verdict(const std::vector<const Result*>& modes, const Result* python) {
+/// The times in words.
+std::string seen(const std::vector<const Result*>& modes, const Result* python) {
   const auto& slow = digits_published::kListings[0];
   const auto& fast = digits_published::kListings[1];
-  const auto named = [&](const std::string& name) -> const Result* {
-    const auto found =
-        std::find_if(modes.begin(), modes.end(), [&](const Result* r) { return short_name(*r) == name; });
-    return found == modes.end() ? nullptr : *found;
-  };
   std::string words = fmt::format(
-      "Published: 60 iterations in {:.0f} s and {:.0f} s, \"about 30 % faster in parallel\" ({:.0f} % less time). Most "
-      "of "
-      "it is spent in loops over samples in an interpreter: cost and back propagation take {:.0f} % of the faster "
-      "iteration, the matrix products 3 %. ",
+      "Published: 60 iterations in {:.0f} s and {:.0f} s, {:.0f} % less time. Cost and back propagation, which are loops "
+      "over samples in an interpreter, take {:.0f} % of the faster iteration, the matrix products {:.0f} %.",
       slow.total, fast.total, 100 * (1 - fast.total / slow.total),
-      100 * (fast.forward.low + fast.back.low) / fast.iteration.low);
-  const double simd = median_of(*modes.front());
+      100 * (fast.forward.low + fast.back.low) / fast.iteration.low,
+      100 * (fast.hidden.low + fast.output.low) / fast.iteration.low);
+  const double first = median_of(*modes.front());
   if (python != nullptr)
     words += fmt::format(
-        "Such loops take {:.2f} s per iteration here, and the same work on one thread without an interpreter {:.1f} "
-        "ms: **{:.0f} times** less, before anything runs in parallel. ",
-        median_of(*python), 1e3 * simd, median_of(*python) / simd);
-  if (const Result* const two = named("SIMD, 2 ranks"))
-    words += fmt::format(
-        "Two ranks are {:.2f} times as fast as that: of their {:.2f} ms per iteration, {:.2f} ms go into adding up and "
-        "spreading gradients and weights. ",
-        simd / median_of(*two), 1e3 * median_of(*two),
-        1e3 * (two->number("gather").value_or(0) + two->number("broadcast").value_or(0)));
-  const bool same = std::all_of(modes.begin(), modes.end(),
-                                [&](const Result* r) { return r->weight_hash == modes.front()->weight_hash; });
-  words +=
-      same ? "All modes of ours end with the same weights, bit for bit; the published modes differ in theirs already "
-             "by their first weights, so that a wrong gradient would not be seen."
-           : "**Not all modes end with the same weights**: see the table.";
+        " Here our own loops in Python take {:.2f} s per iteration, and {} {:.2f} ms: {:.3g} times as fast.",
+        median_of(*python), short_name(*modes.front()), 1e3 * first, median_of(*python) / first);
+  for (const Result* each : modes)
+    if (each->number("ranks").value_or(1) == 2)
+      words += fmt::format(" {}: {:.2f} ms per iteration, of which {:.2f} ms go into adding up and spreading gradients and "
+                           "weights.",
+                           short_name(*each), 1e3 * median_of(*each),
+                           1e3 * (each->number("gather").value_or(0) + each->number("broadcast").value_or(0)));
   return words;
 }
 
@@ -268,19 +272,19 @@ void describe_digits(const Findings& findings, report::Document& document) {
   std::erase(modes, python);
   // The baseline first.
   std::stable_partition(modes.begin(), modes.end(),
-                        [](const Result* r) { return short_name(*r) == "sequential, SIMD"; });
+                        [](const Result* r) { return short_name(*r) == kSequentialMode; });
   if (!modes.empty()) {
     std::vector<const Result*> columns = modes;
     if (python != nullptr) columns.insert(columns.begin(), python);
     std::erase_if(columns,
                   [](const Result* r) { return r->word("backend") == "naive" || short_name(*r) == "SIMD, 1 rank"; });
-    document.section("What is seen")
-        .add(report::Paragraph{verdict(modes, python)})
+    document.section("The modes, and where their time goes")
+        .add(report::Paragraph{seen(modes, python)})
         .add(mode_table(modes, python))
         .add(phase_table(columns));
     report::BarChart chart{
         .title = "An iteration by mode",
-        .description = "Seconds per iteration, logarithmic, one bar per mode.",
+        .description = "Seconds per iteration, one bar per mode.",
         .axis = {.title = "time of an iteration", .scale = report::Scale::log, .format = report::seconds()}};
     for (const digits_published::Listing& each : digits_published::kListings)
       chart.groups.push_back({.label = fmt::format("published, {}", each.name),

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/reproduce/experiment.hpp"
 #include "lockstep/data/dataset.hpp"
@@ -44,8 +45,12 @@ void time_batches(const ExperimentRun& run);
 void time_pytorch(const ExperimentRun& run);
 void measure_not_a_number(const ExperimentRun& run);
 
+/// The epochs on moons, for Lockstep and for PyTorch alike.
+std::int64_t moon_epochs();
+
+std::vector<Claim> openmp_claims();
+
 // The parts of the report.
-void describe_openmp_summary(const Findings& findings, report::Document& document);
 void describe_moons(const Findings& findings, report::Document& document);
 void describe_threads(const Findings& findings, report::Document& document);
 void describe_sections(const Findings& findings, report::Document& document);

@@ -57,7 +57,7 @@ void describe_moons(const Findings& findings, report::Document& document) {
                           .y = {.title = "share of points", .format = report::percent(0)}};
   for (const Result* each : runs) {
     const bool same = each->weight_hash == runs[0]->weight_hash;
-    table.rows.push_back({.cells = {short_name(*each), Cell(each->number("reached_in_epoch")).as(report::integer()),
+    table.rows.push_back({.cells = {name_cell(*each), Cell(each->number("reached_in_epoch")).as(report::integer()),
                                     values_of(*each, "accuracy").back(), each->number("seconds"),
                                     same ? Cell("same bits").marked(Mark::same) : Cell("other rounding")},
                           .tone = rung_tone(*each)});
@@ -68,9 +68,8 @@ void describe_moons(const Findings& findings, report::Document& document) {
   chart.series.push_back(std::move(line));
   document.section("Moons to 99 %, on 2-3-3-1")
       .add(report::Paragraph{
-          "A network this small has too little work for any kind of parallelism: a batch of 50 points takes "
-          "microseconds, which threads and devices spend on starting. It is here to show that the network learns, and "
-          "that it learns the same everywhere."})
+          "The small network of the paper, in batches of 50 points. It is here to show what it learns, and whether it "
+          "learns the same on every kind of kernels; the timings are those of the next section."})
       .add(std::move(table))
       .add(std::move(chart));
 }
@@ -121,15 +120,14 @@ void describe_threads(const Findings& findings, report::Document& document) {
       best = gain, best_threads = threads_of(*each);
   }
   document.section("Threads: 2-300-300-300-300-300-300-1")
-      .add(report::Paragraph{fmt::format("Published: {:.2f} times on 16 threads of 16 cores, and slower again on 32. "
-                                         "Here SIMD kernels gain most on {:.0f} "
-                                         "threads of {:.0f} processors: {:.2f} times. {} of {} variants have the same "
-                                         "weights, bit by bit: threads change "
-                                         "the time and nothing else. Why its curve bends the paper does not "
-                                         "measure. Here a thread takes a slot of 16 samples through the whole network.",
-                                         published::kThreads[0].seconds / published::kThreads[4].seconds, best_threads,
-                                         timings[0]->number("processors").value_or(0), best,
-                                         same == timings.size() ? "All" : std::to_string(same), timings.size())})
+      .add(report::Paragraph{fmt::format(
+          "Published: {:.2f} times as fast on 16 threads of 16 cores, and {:.2f} times on 32. Here, with {:.0f} "
+          "processors, SIMD kernels have their largest ratio on {:.0f} thread{}: {:.2f} times as fast as one. {} of {} "
+          "variants have the same weights, bit by bit. Here a thread takes a slot of 16 samples through the whole "
+          "network; the paper does not measure where its curve bends.",
+          published::kThreads[0].seconds / published::kThreads[4].seconds,
+          published::kThreads[0].seconds / published::kThreads[5].seconds, timings[0]->number("processors").value_or(0),
+          best_threads, best_threads == 1 ? "" : "s", best, same, timings.size())})
       .add(std::move(table))
       .add(report::LineChart{.title = "Speed-up on threads",
                              .description = "Speed-up against one thread, published and measured.",
@@ -139,13 +137,14 @@ void describe_threads(const Findings& findings, report::Document& document) {
                                    .ticks = {1, 2, 4, 8, 16, 32}},
                              .y = {.title = "times one thread", .scale = report::Scale::log, .format = report::ratio()},
                              .series = {std::move(theirs), std::move(ideal), std::move(loops), std::move(simd)}})
-      .add(rungs_table("Plain loops against SIMD, libraries and devices: the same epoch", findings.series(kKindTimes)))
       .add(report::Paragraph{fmt::format(
           "The published device part (RTX 2080 Ti, multiply and transpose only) takes {} us on the host, {} us as a "
-          "kernel and "
-          "{} us with its copies: the copies eat the gain. Here a device keeps weights and activations, and only the "
-          "batch goes over.",
+          "kernel and {} us with its copies. Lockstep keeps weights and activations on a device; only the batch is "
+          "copied.",
           published::kOpenmpMicroseconds, published::kKernelMicroseconds, published::kWithCopiesMicroseconds)});
+  if (const auto kinds = findings.series(kKindTimes); !kinds.empty())
+    document.sections.back().add(
+        rungs_table("Plain loops against SIMD, libraries and devices: the same epoch", kinds));
 }
 
 void describe_sections(const Findings& findings, report::Document& document) {
@@ -155,7 +154,7 @@ void describe_sections(const Findings& findings, report::Document& document) {
                       .columns = {{.title = "Kernels"}}};
   report::BarChart chart{.title = "Gain of each section against plain loops on one thread",
                          .description = "Per section a bar for each kind of kernel.",
-                         .axis = {.title = "times faster", .scale = report::Scale::log, .format = report::ratio()}};
+                         .axis = {.title = "times as fast", .scale = report::Scale::log, .format = report::ratio()}};
   std::vector<std::string> columns(kSections.begin(), kSections.end());
   columns.insert(columns.end(), {"other", "all"});
   for (const std::string& section : columns) table.columns.push_back({.title = section, .format = report::seconds()});
@@ -176,7 +175,7 @@ void describe_sections(const Findings& findings, report::Document& document) {
     const auto best = std::max_element(kSections.begin(), kSections.end(), [&](const char* a, const char* b) {
       return gain(*each, a).value_or(0) < gain(*each, b).value_or(0);
     });
-    most += fmt::format("{}{}: {} ({:.1f} times)", most.empty() ? "" : "; ", short_name(*each), *best,
+    most += fmt::format("{}{}: {} ({:.2f} times as fast)", most.empty() ? "" : "; ", short_name(*each), *best,
                         gain(*each, *best).value_or(0));
   }
   for (const char* const section : kSections) {
@@ -190,7 +189,7 @@ void describe_sections(const Findings& findings, report::Document& document) {
       "points, waiting at barriers, shuffling."};
   document.section("Sections: which gains most")
       .add(report::Paragraph{
-          fmt::format("The section that gains most against plain loops on one thread, by {}. The paper "
+          fmt::format("The section with the largest ratio to plain loops on one thread, by {}. The paper "
                       "asked this question and timed the whole program only.",
                       most)})
       .add(std::move(table))
@@ -224,7 +223,7 @@ void describe_batches(const Findings& findings, report::Document& document) {
     if (parallel != nullptr) team.points.push_back({double(batch), median_of(*parallel)});
   }
   table.notes = {fmt::format(
-      "Published also: {:.0f} s on one thread at 512, a gain of {:.2f} on 16. Ours: {:.0f} points. A batch has a slot "
+      "Published also: {:.0f} s on one thread at 512, {:.2f} times the time on 16. Ours: {:.0f} points. A batch has a slot "
       "per 16 samples and a slot one thread: below 32 samples one thread computes, and all share the optimiser's step.",
       published::kBatch512On1, published::kBatch512On1 / published::kBatch512On16,
       timings[0]->number("points").value_or(0))};
@@ -233,12 +232,10 @@ void describe_batches(const Findings& findings, report::Document& document) {
   report::Section& section = document.section("Batches of 1 to 512");
   if (smallest != nullptr && largest != nullptr)
     section.add(report::Paragraph{fmt::format(
-        "From batches of 1 to batches of 512 an epoch on one thread becomes {:.1f} times faster here, and "
-        "{:.0f} times on 16 threads "
-        "in the published runs. With one sample every weight is fetched for one multiply-add and updated "
-        "after it, with "
-        "512 it is fetched once for all of them. That the published gain is so much larger points to a fixed "
-        "cost per batch, such as starting 16 threads in every product.",
+        "On one thread an epoch in batches of 512 is {:.1f} times as fast as one in batches of 1; in the published runs "
+        "on 16 threads {:.0f} times. With one sample every weight is fetched for one multiply-add and updated after it, "
+        "with 512 it is fetched once for all of them. What the rest of the published factor is made of, such as "
+        "starting 16 threads in every product, the paper does not measure.",
         median_of(*smallest) / median_of(*largest), published::kBatch1On16 / published::kBatch512On16)});
   section.add(std::move(table));
   std::vector<report::LineSeries> lines = {std::move(one)};

@@ -39,7 +39,7 @@ struct Contest {
                      {"batch", double(options.batch)},
                      {"processors", available_cpus()},
                      {"points", double(data->size())}},
-         .words = {{"backend", backend_names()[static_cast<std::size_t>(options.backend)]}},
+         .words = kernel_words(options.backend),
          .weight_hash = trainings.back()->hash});
   }
 

@@ -10,6 +10,7 @@
 #include "cli/reproduce/experiment.hpp"
 #include "cli/reproduce/rules.hpp"
 #include "cli/run_directory.hpp"
+#include "cli/scores.hpp"
 #include "cli/shell_words.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
@@ -27,7 +28,6 @@ namespace lockstep::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr const char* kRun = "run";    // the result that says which experiment this is, and how it was run
@@ -91,24 +91,47 @@ void add_common_sections(const Experiment& experiment, const Findings& findings,
       .add(report::Code{.text = experiment.config, .title = "The set-up"});
 }
 
+void fold_long_tables(report::Document& document) {
+  constexpr std::size_t kLongest = 14;  // rows that stand open
+  for (report::Section& section : document.sections)
+    for (report::Block& block : section.blocks)
+      if (auto* const table = std::get_if<report::Table>(&block); table != nullptr && table->rows.size() > kLongest)
+        table->folded = true;
+}
+
 report::Document document_of(const Experiment& experiment, const Findings& findings) {
   report::Document document{.title = experiment.name,
                             .subtitle = fmt::format("{}. {}", experiment.title, experiment.paper)};
+  add_claims(experiment.claims, findings, document);
+  // Before the numbers of the verdict are read.
+  std::vector<report::Block>& first = document.sections.front().blocks;
+  std::vector<report::Block> warnings;
   if (findings.find(kDone) == nullptr)
-    document.section("Not complete")
-        .add(report::Notice{.kind = report::Notice::Kind::warning,
-                            .text = "This run was stopped before its end: what it had measured is here, the rest is "
-                                    "missing."});
+    warnings.emplace_back(report::Notice{.text = "This run was stopped before its end: what it had measured is here, "
+                                                 "the rest is missing."});
+  for (const std::string& warning : findings.get(kRun).warnings)
+    warnings.emplace_back(report::Notice{.text = "Taken under a warning: " + warning});
+  first.insert(first.begin() + 1, warnings.begin(), warnings.end());
   experiment.describe(findings, document);
-  // Before any number is read.
-  if (const Result& run = findings.get(kRun); !run.warnings.empty() && !document.sections.empty()) {
-    std::vector<report::Block>& first = document.sections.front().blocks;
-    for (const std::string& warning : run.warnings)
-      first.insert(first.begin(), report::Notice{.text = "Taken under a warning: " + warning});
-  }
+  fold_long_tables(document);
   add_common_sections(experiment, findings, document);
   document.footer = fmt::format("Made by lockstep reproduce {} from results.jsonl.", experiment.name);
   return document;
+}
+
+Json claims_json(const Experiment& experiment, const Findings& findings) {
+  Json claims = Json::array();
+  for (const Claim& claim : experiment.claims) {
+    const Judgement judgement = claim.judge(findings);
+    claims.push_back({{"id", claim.id},
+                      {"claim", claim.text},
+                      {"by", claim.label.empty() ? "lockstep" : "paper"},
+                      {"verdict", to_string(judgement.verdict)},
+                      {"published", judgement.published.empty() ? claim.published : judgement.published},
+                      {"here", judgement.here},
+                      {"facts", judgement.facts}});
+  }
+  return claims;
 }
 
 /// Writes the report beside the results and prints it.
@@ -121,6 +144,7 @@ void show(const Experiment& experiment, const fs::path& folder, Console& console
     for (const Result& each : findings.all()) results.push_back(Json::parse(to_json_line(each)));
     console.print(dump({{"experiment", experiment.name},
                         {"directory", folder.string()},
+                        {"claims", claims_json(experiment, findings)},
                         {"report", Json::parse(report::tables_json(document))},
                         {"results", results}}));
     return;
@@ -173,7 +197,7 @@ report::Document experiment_document(std::span<const Result> results) {
 }
 
 void run_reproduce(const ReproduceArguments& arguments, Console& console) {
-  if (arguments.rank_runs > 0) return run_conv_rank(arguments.rank_runs, console);
+  if (arguments.rank_runs > 0) return run_conv_rank(arguments.rank_runs, arguments.data, console);
   if (!arguments.from.empty()) {
     if (!arguments.name.empty() || !arguments.out.empty())
       throw Error(ExitCode::usage, "--from DIR makes the report of DIR again; NAME and --out do not go with it");
@@ -181,6 +205,10 @@ void run_reproduce(const ReproduceArguments& arguments, Console& console) {
   }
   if (arguments.name.empty()) return list_experiments(console);
   const Experiment& experiment = experiment_named(arguments.name);
+  if (!arguments.data.empty() && experiment.data.empty())
+    throw Error(ExitCode::usage, fmt::format("reproduce {}: --data {}: this experiment makes its own data and reads no file; "
+                                             "leave --data out",
+                                             experiment.name, one_line(arguments.data)));
   if (!arguments.data.empty() && !fs::exists(arguments.data))  // before a folder is made for it
     throw Error(ExitCode::data, fmt::format("--data {}: there is no such file or folder", arguments.data));
   const RunDirectory directory(

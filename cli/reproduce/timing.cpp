@@ -45,6 +45,13 @@ void time_variants(const ExperimentRun& run, const std::string& series, std::spa
   }
 }
 
+std::string tried_words(const Json& greeting) {
+  std::string words;
+  for (const auto& [variant, seconds] : greeting.value("tried", Json::object()).items())
+    words += fmt::format("{}{} {:.3g} s", words.empty() ? "" : ", ", variant, seconds.get<double>());
+  return words;
+}
+
 report::Cell time_cell(const Result& timing) {
   const std::optional<Summary> summary = timing.summary();
   return summary ? report::median_cell(*summary).sampled(timing.samples) : report::Cell();

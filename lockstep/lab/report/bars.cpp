@@ -63,7 +63,7 @@ class BarDrawing {
     const double bottom = y;
     Drawing all;
     draw_axis(all, bottom);
-    const double height = bottom + (axis_title(chart_.axis).empty() ? 26 : 44);
+    const double height = bottom + (title_text().empty() ? 26 : 44);
     Picture picture{.width = options_.width, .height = height, .content = all.str() + bars.str()};
     if (left_out_ > 0) picture.remarks.push_back(left_out_text(left_out_, "value", "this axis"));
     return picture;
@@ -71,6 +71,13 @@ class BarDrawing {
 
  private:
   static constexpr double kTop = 4;
+
+  /// The length of a bar on a logarithmic axis is no measure of its value, and the axis says so.
+  std::string title_text() const {
+    const std::string title = axis_title(chart_.axis);
+    if (map_.scale != Scale::log) return title;
+    return title.empty() ? "logarithmic axis" : title + ", logarithmic axis";
+  }
 
   double thickness() const { return chart_.stacked || one_each() ? 18 : 13; }
   bool one_each() const {
@@ -223,7 +230,7 @@ class BarDrawing {
       out.text(at, bottom + 17, texts[i], "tick", Anchor::middle);
       free_from = at + half + 6;
     }
-    if (const std::string title = axis_title(chart_.axis); !title.empty())
+    if (const std::string title = title_text(); !title.empty())
       out.text_with_title(options_.width, bottom + 37, fit_text(title, kTextSize, options_.width), title, "axis-title",
                           Anchor::end);
   }

@@ -46,6 +46,7 @@ struct Table {
   std::vector<Column> columns{};
   std::vector<Row> rows{};
   std::vector<std::string> notes{};  // below the table
+  bool folded = false;               // in the page: only its title stands open
 };
 
 struct Code {
@@ -53,12 +54,13 @@ struct Code {
   std::string title{};  // what it is
 };
 
-/// A rule and whether it was kept, with the reason where it was not.
+/// A rule and whether it was kept, with the reason where it was not; or a claim and whether it holds.
 struct Rule {
   enum class State { kept, partly, broken, not_applicable };
   State state = State::kept;
   std::string rule{};
   std::string why{};
+  std::string word{};  // instead of the name of its state
 };
 
 struct Checklist {
@@ -80,6 +82,7 @@ struct Facts {
 struct Notice {
   enum class Kind { info, good, warning };
   Kind kind = Kind::warning;
+  std::string word{};  // before the text; empty: "Note", "Good", "Warning" by its kind
   std::string text{};
 };
 

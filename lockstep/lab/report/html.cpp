@@ -110,7 +110,7 @@ class Page {
     for (const Rule& rule : block.rules) {
       constexpr std::string_view kClasses[] = {"kept", "partly", "broken", "absent"};
       out_ += fmt::format("<li class=\"{}\"><span class=\"state\">{}</span><span class=\"rule\">{}",
-                          kClasses[static_cast<std::size_t>(rule.state)], rule_state_name(rule.state),
+                          kClasses[static_cast<std::size_t>(rule.state)], escape_html(rule_word(rule)),
                           running_html(rule.rule));
       if (!rule.why.empty()) out_ += fmt::format("<span class=\"why\">{}</span>", running_html(rule.why));
       out_ += "</span></li>\n";
@@ -130,7 +130,8 @@ class Page {
     constexpr std::string_view kClasses[] = {"info", "good", "warning"};
     constexpr std::string_view kWords[] = {"Note", "Good", "Warning"};
     const auto kind = static_cast<std::size_t>(block.kind);
-    out_ += fmt::format("<p class=\"notice {}\"><strong>{}</strong> {}</p>\n", kClasses[kind], kWords[kind],
+    out_ += fmt::format("<p class=\"notice {}\"><strong>{}</strong> {}</p>\n", kClasses[kind],
+                        escape_html(block.word.empty() ? kWords[kind] : block.word),
                         running_html(block.text));
   }
 

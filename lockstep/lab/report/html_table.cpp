@@ -72,7 +72,11 @@ std::string table_html(const NamedTable& named) {
   const Table& table = *named.table;
   const std::string title = escape_html(table.title);
   std::string out = fmt::format("<div class=\"table\" id=\"{}\">\n", named.name);
-  if (!title.empty()) out += fmt::format("<p class=\"caption\" aria-hidden=\"true\">{}</p>\n", title);
+  if (table.folded)
+    out += fmt::format("<details>\n<summary class=\"caption\">{} <span class=\"unit\">{} rows</span></summary>\n", title,
+                       table.rows.size());
+  else if (!title.empty())
+    out += fmt::format("<p class=\"caption\" aria-hidden=\"true\">{}</p>\n", title);
   out += fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n", title,
                      has_short_names(table) ? " class=\"short\"" : "");
   out += fmt::format("<caption>{}</caption>\n<thead><tr>", title);
@@ -86,6 +90,7 @@ std::string table_html(const NamedTable& named) {
   for (const Row& row : table.rows) out += row_html(table, row);
   out += "</tbody>\n</table>\n</div>\n";
   for (const std::string& note : table.notes) out += fmt::format("<p class=\"note\">{}</p>\n", running_html(note));
+  if (table.folded) out += "</details>\n";
   return out + "</div>\n";
 }
 

@@ -91,4 +91,6 @@ std::string_view rule_state_name(Rule::State state) {
   return "";
 }
 
+std::string_view rule_word(const Rule& rule) { return rule.word.empty() ? rule_state_name(rule.state) : rule.word; }
+
 }  // namespace lockstep::report

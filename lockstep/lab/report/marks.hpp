@@ -16,5 +16,7 @@ std::string_view tone_name(Tone tone);
 /// Tones that were left automatic, in the order of their appearance.
 Tone automatic_tone(std::size_t index);
 std::string_view rule_state_name(Rule::State state);
+/// Its own word, or the name of its state.
+std::string_view rule_word(const Rule& rule);
 
 }  // namespace lockstep::report

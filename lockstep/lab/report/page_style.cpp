@@ -46,6 +46,8 @@ pre{background:var(--panel);border:1px solid var(--line);border-radius:8px;paddi
 .scroll:focus-visible,pre:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 table{border-collapse:collapse;min-width:52%;font-size:.875rem;line-height:1.4;font-variant-numeric:tabular-nums lining-nums}
 .caption{font-weight:600;font-size:.95rem;margin:0 0 8px;max-width:none}
+summary{cursor:pointer}
+summary:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 th,td{padding:7px 10px;border-bottom:1px solid var(--line);vertical-align:baseline;text-align:left}
 th:first-child,td:first-child{padding-left:2px}
@@ -59,7 +61,7 @@ td.r .v,.i,.mark,.tag{white-space:nowrap}
 .unit::before{content:"("}.unit::after{content:")"}
 .i,.n{color:var(--soft);font-size:.82rem}
 .i{display:inline-block}
-.n{display:block}
+.n{display:block;white-space:normal}
 .tag{font-size:.75rem;color:var(--soft);border:1px solid var(--line);border-radius:9px;padding:0 7px;margin-left:4px}
 .mark.same,.mark.best{color:var(--good)}.mark.differs{color:var(--bad)}.mark.warning{color:var(--warn)}.mark.muted,.mark.published,.mark.simulated{color:var(--soft)}
 tr.differs .tag{color:var(--bad);border-color:var(--bad)}tr.same .tag,tr.best .tag{color:var(--good);border-color:var(--good)}tr.warning .tag{color:var(--warn);border-color:var(--warn)}
@@ -130,6 +132,7 @@ section{margin-top:18px;padding-top:14px}
 h2,h3,.caption,figcaption{break-after:avoid}
 figure,tr,.notice,.headline,pre{break-inside:avoid}
 .scroll,pre{overflow:visible}
+details::details-content{content-visibility:visible;block-size:auto}
 pre{white-space:pre-wrap}
 a{color:inherit}
 }

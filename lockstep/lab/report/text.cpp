@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::int64_t kWidth = 100;
 
-/// Lines of at most kWidth characters; later lines begin with `indent` spaces.
-std::string wrapped(std::string_view text, int indent = 0) {
-  std::string out, line;
+/// Lines of at most kWidth characters; the first begins with `line` and a space, later ones with `indent` spaces.
+std::string wrapped(std::string_view text, int indent = 0, std::string line = {}) {
+  std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
@@ -76,10 +76,17 @@ std::string block_text(const Code& block) {
 }
 
 std::string block_text(const Checklist& block) {
-  TextTable table("lll");
-  for (const Rule& rule : block.rules)
-    table.row({std::string(rule_state_name(rule.state)), running_text(rule.rule), running_text(rule.why)});
-  return (block.title.empty() ? "" : clean(block.title) + ":\n") + table.str(block.title.empty() ? 0 : 2);
+  std::string out = block.title.empty() ? "" : clean(block.title) + ":\n";
+  std::int64_t widest = 0;
+  for (const Rule& rule : block.rules) widest = std::max(widest, display_width(clean(rule_word(rule))));
+  const std::string before(block.title.empty() ? 0 : 2, ' ');
+  for (const Rule& rule : block.rules) {
+    std::string word = before + clean(rule_word(rule));
+    word.append(static_cast<std::size_t>(widest - display_width(clean(rule_word(rule))) + 1), ' ');
+    out += wrapped(running_text(rule.rule) + (rule.why.empty() ? "" : ": " + running_text(rule.why)),
+                   static_cast<int>(before.size()) + static_cast<int>(widest) + 2, word);
+  }
+  return out;
 }
 
 std::string block_text(const Facts& block) {
@@ -89,8 +96,10 @@ std::string block_text(const Facts& block) {
 }
 
 std::string block_text(const Notice& block) {
-  const std::string_view mark = block.kind == Notice::Kind::warning ? "warning: " : "";
-  return wrapped(std::string(mark) + running_text(block.text), static_cast<int>(mark.size()));
+  const std::string mark = !block.word.empty()                          ? clean(block.word) + ' '
+                           : block.kind == Notice::Kind::warning ? "warning: "
+                                                                 : "";
+  return wrapped(mark + running_text(block.text), block.word.empty() ? static_cast<int>(mark.size()) : 0);
 }
 
 std::string block_text(const Headline& block) {

@@ -1,8 +1,10 @@
 // The published tables, as far as they can be checked against themselves: a slip of the pen in them would be ours.
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/reproduce/conv_multicore_published.hpp"
@@ -38,6 +40,18 @@ TEST(Published, SharesOfTheQuadrantsAddUpToWhatIsSaidOfThem) {
   double sum = 0;
   for (const Share& each : kShares) sum += each.percent;
   EXPECT_NEAR(sum, 97.71, 1e-9);  // and not the 98.01 of the text
+  // Backward is named first, and takes more than forward, in each of the three kinds of layers.
+  const auto share = [](const std::string& section) {
+    return std::find_if(kShares.begin(), kShares.end(), [&](const Share& each) { return section == each.section; })
+        ->percent;
+  };
+  EXPECT_EQ(share("relu backward"), 7.09);
+  EXPECT_EQ(share("sigmoid backward"), 1.03);
+  for (const auto& [layer, total] :
+       {std::pair{"linear", kLinearTotal}, {"relu", kReluTotal}, {"sigmoid", kSigmoidTotal}}) {
+    EXPECT_GT(share(fmt::format("{} backward", layer)), share(fmt::format("{} forward", layer))) << layer;
+    EXPECT_NEAR(share(fmt::format("{} backward", layer)) + share(fmt::format("{} forward", layer)), total, 1e-9);
+  }
   // The bound that it prints lies between those of the two.
   EXPECT_LT(amdahl_bound(sum / 100, kDeviceCores), kAmdahlBound);
   EXPECT_GT(amdahl_bound(kParallelShare / 100, kDeviceCores), kAmdahlBound);
@@ -64,6 +78,21 @@ TEST(Published, TotalsOfTheDigitsFollowFromTheirIterations) {
     const double least = each.hidden.low + each.output.low + each.forward.low + each.back.low;
     EXPECT_LE(least, each.iteration.high) << each.name;
   }
+  // The printed costs fall from iteration to iteration and end where the summary says.
+  EXPECT_TRUE(std::is_sorted(kSequentialCosts.rbegin(), kSequentialCosts.rend()));
+  EXPECT_NEAR(kSequentialCosts.front(), kTrainings[0].first_cost, 5e-5);
+  EXPECT_NEAR(kSequentialCosts.back(), kTrainings[0].last_cost, 5e-5);
+  const auto check = [](const auto& costs, const Training& training) {
+    for (std::size_t i = 1; i < costs.size(); ++i) {
+      EXPECT_LT(costs[i].cost, costs[i - 1].cost) << training.name;
+      EXPECT_GT(costs[i].iteration, costs[i - 1].iteration) << training.name;
+    }
+    EXPECT_NEAR(costs.front().cost, training.first_cost, 5e-5) << training.name;
+    EXPECT_NEAR(costs.back().cost, training.last_cost, 5e-5) << training.name;
+    EXPECT_EQ(costs.back().iteration, kIterations) << training.name;
+  };
+  check(kGpuModeCosts, kTrainings[1]);
+  check(kParallelCosts, kTrainings[2]);
   for (const Training& each : kTrainings)
     EXPECT_NEAR(each.precision * 5000, std::round(each.precision * 5000), 1e-6) << each.name;
   EXPECT_NEAR(1 - kListings[1].total / kListings[0].total, kClaim, 0.05);

@@ -171,7 +171,7 @@ TEST(ReportText, EveryBlockOfWordsIsThere) {
       .add(Headline{.numbers = {{"2×", "faster", "really"}}})
       .add(BarChart{.title = "drawn"});
   EXPECT_EQ(to_text(document),
-            "Title\nSub\n\nOne\n---\nwords\n\n1. x\n2. y\n\nDo:\n  a\n  b\n\nnot kept  rule  why\n\nk  v\n\n"
+            "Title\nSub\n\nOne\n---\nwords\n\n1. x\n2. y\n\nDo:\n  a\n  b\n\nnot kept  rule: why\n\nk  v\n\n"
             "warning: careful\n\n2×  faster  really\n\nfoot\n");
 }
 

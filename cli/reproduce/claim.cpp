@@ -1,0 +1,129 @@
+#include "cli/reproduce/claim.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr double kNearly = 0.9;           // of a claimed speed-up
+constexpr std::size_t kFewestSamples = 3;  // two can agree, or differ, by chance
+
+/// Where the median lies: its 95 % interval, or all samples where they are too few for one.
+MedianInterval spread_of(const Result& timing) {
+  const Summary summary = *timing.summary();
+  if (summary.interval.coverage >= 0.95) return summary.interval;
+  return {.low = summary.min, .high = summary.max};
+}
+
+std::string capitalised(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  return out;
+}
+
+report::Notice notice_of(const Judgement& judgement) {
+  using Kind = report::Notice::Kind;
+  return {.kind = judgement.verdict == Verdict::holds       ? Kind::good
+                  : judgement.verdict == Verdict::not_shown ? Kind::info
+                                                            : Kind::warning,
+          .word = capitalised(to_string(judgement.verdict)) + ".",
+          .text = judgement.facts};
+}
+
+std::string published_of(const Claim& claim, const Judgement& judgement) {
+  const std::string& own = judgement.published.empty() ? claim.published : judgement.published;
+  return own.empty() ? "no number" : own;
+}
+
+/// "Published: 1.75×, here: 1.9×" and the figures as a sentence.
+report::Rule line_of(const Claim& claim, const Judgement& judgement) {
+  constexpr report::Rule::State kStates[] = {report::Rule::State::kept, report::Rule::State::partly,
+                                             report::Rule::State::broken, report::Rule::State::not_applicable};
+  std::string numbers = claim.label.empty() ? "Lockstep's own claim" : "Published: " + published_of(claim, judgement);
+  numbers += judgement.here.empty() ? "." : fmt::format(", here: {}.", judgement.here);
+  return {.state = kStates[static_cast<std::size_t>(judgement.verdict)],
+          .rule = claim.text,
+          .why = fmt::format("{} {}", numbers, judgement.facts),
+          .word = std::string(to_string(judgement.verdict))};
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  constexpr std::string_view kWords[] = {"holds", "holds in part", "does not hold", "not shown here"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
+
+std::string Comparison::words() const {
+  if (!enough) return fmt::format("{:.3g} times as fast (fewer than {} samples: no verdict)", ratio, kFewestSamples);
+  return fmt::format("{:.3g} times as fast (between {:.3g} and {:.3g})", ratio, low, high);
+}
+
+std::optional<Comparison> compare(const Result* before, const Result* after) {
+  if (before == nullptr || after == nullptr || before->samples.empty() || after->samples.empty()) return std::nullopt;
+  const MedianInterval one = spread_of(*before), two = spread_of(*after);
+  return Comparison{.ratio = median_of(*before) / median_of(*after),
+                    .low = one.low / two.high,
+                    .high = one.high / two.low,
+                    .enough = std::min(before->samples.size(), after->samples.size()) >= kFewestSamples};
+}
+
+Judgement judge_speed_up(double claimed, const std::optional<Comparison>& comparison, const std::string& subject) {
+  if (!comparison) return {.facts = "This run has no times for it."};
+  Judgement judgement{.here = fmt::format("{:.3g}×", comparison->ratio),
+                      .facts = fmt::format("{} {}.", subject, comparison->words())};
+  if (comparison->faster())
+    judgement.verdict = comparison->ratio >= kNearly * claimed ? Verdict::holds : Verdict::in_part;
+  else if (comparison->slower() || (comparison->enough && comparison->high < kNearly * claimed))
+    judgement.verdict = Verdict::fails;
+  return judgement;
+}
+
+Verdict judge_distance(double distance, double near, double far) {
+  return distance <= near ? Verdict::holds : distance <= far ? Verdict::in_part : Verdict::fails;
+}
+
+Judgement judge_same_weights(const std::vector<const Result*>& all) {
+  if (all.size() < 2) return {.facts = "Fewer than two trainings were done."};
+  const auto same = std::count_if(all.begin(), all.end(), [&](const Result* each) {
+    return !each->weight_hash.empty() && each->weight_hash == all[0]->weight_hash;
+  });
+  const auto count = static_cast<std::ptrdiff_t>(all.size());
+  return {.verdict = same == count ? Verdict::holds : Verdict::fails,
+          .here = fmt::format("{} of {}", same, count),
+          .facts = fmt::format("{} of {} trainings end with the weights of \"{}\", bit for bit.", same, count,
+                               short_name(*all[0]))};
+}
+
+Verdict judge_together(const std::vector<Verdict>& verdicts) {
+  const auto count = [&](Verdict verdict) { return std::count(verdicts.begin(), verdicts.end(), verdict); };
+  const auto shown = std::ssize(verdicts) - count(Verdict::not_shown);
+  if (shown == 0) return Verdict::not_shown;
+  if (count(Verdict::holds) == shown) return Verdict::holds;
+  return count(Verdict::fails) == shown ? Verdict::fails : Verdict::in_part;
+}
+
+void add_claims(const std::vector<Claim>& claims, const Findings& findings, report::Document& document) {
+  report::Section& section = document.section("The claim, and what is seen");
+  report::Checklist list{.title = "Claim by claim"};
+  for (const Claim& claim : claims) {
+    const Judgement judgement = claim.judge(findings);
+    if (&claim == &claims.front())
+      section.add(report::Paragraph{fmt::format("**The claim.** {}", claim.text)})
+          .add(notice_of(judgement))
+          .add(report::Headline{
+              {{.value = published_of(claim, judgement), .label = claim.label, .detail = "published"},
+               {.value = judgement.here.empty() ? "no number" : judgement.here, .label = claim.label, .detail = "here"}}});
+    list.rules.push_back(line_of(claim, judgement));
+  }
+  section.add(std::move(list))
+      .add(report::Paragraph{
+          "Every verdict follows from the figures of this run alone. Times are compared by their medians, with the range "
+          "that their 95 % intervals leave (of fewer than 6 samples: their smallest and largest); what that range "
+          "cannot decide is not shown here."});
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,68 @@
+#pragma once
+// What a paper claims, or what this program claims of itself, and whether the figures of this run bear it out. No
+// sentence about the outcome is written beforehand: `judge` reads the figures, the verdict follows from them by its
+// predicate, and the page shows the verdict's own word before a sentence that only states the figures.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/reproduce/findings.hpp"
+#include "lockstep/lab/report/document.hpp"
+
+namespace lockstep::cli {
+
+enum class Verdict { holds, in_part, fails, not_shown };
+
+/// "holds", "holds in part", "does not hold", "not shown here"
+std::string_view to_string(Verdict verdict);
+
+struct Judgement {
+  Verdict verdict = Verdict::not_shown;
+  std::string here{};       // our number; empty: there is none
+  std::string facts{};      // the figures as a sentence that is true whatever the verdict
+  std::string published{};  // instead of the claim's: what was published for as many threads as this machine has
+};
+
+struct Claim {
+  std::string id;         // "threads-pay"; unique in its experiment
+  std::string text;       // one sentence
+  std::string published;  // the number behind it; empty: the paper has none
+  std::string label;      // what both numbers are: "2 threads against one"; empty: Lockstep claims it, not the paper
+  std::function<Judgement(const Findings&)> judge;
+};
+
+/// Two sets of timings: how many times as fast the second is.
+struct Comparison {
+  double ratio = 0;           // of the medians
+  double low = 0, high = 0;   // from their intervals; from the ends of the samples where they are fewer than 6
+  bool enough = false;        // three samples or more of both
+  bool faster() const { return enough && low > 1; }
+  bool slower() const { return enough && high < 1; }
+  /// "1.59 times as fast (between 1.52 and 1.66)"
+  std::string words() const;
+};
+
+/// Nothing where one of them is missing.
+std::optional<Comparison> compare(const Result* before, const Result* after);
+
+/// A claim of a speed-up. Holds: clearly faster, by at least nine tenths of `claimed`. In part: clearly faster, by less.
+/// Does not hold: clearly slower, or so near to 1 that not even the upper end reaches nine tenths of `claimed`. Else it
+/// is not shown. The facts are "{subject} {words}".
+Judgement judge_speed_up(double claimed, const std::optional<Comparison>& comparison, const std::string& subject);
+
+/// A number that must be within `near` of the claimed one to hold, within `far` to hold in part.
+Verdict judge_distance(double distance, double near, double far);
+
+/// All of them have the weights of the first: a claim of Lockstep's own. `all`: those that promise it.
+Judgement judge_same_weights(const std::vector<const Result*>& all);
+
+/// A claim about several figures at once: holds where all do, in part where some do; what is not shown does not count.
+Verdict judge_together(const std::vector<Verdict>& verdicts);
+
+/// The beginning of a page: the first claim, its verdict and the two numbers behind it; then all claims.
+void add_claims(const std::vector<Claim>& claims, const Findings& findings, report::Document& document);
+
+}  // namespace lockstep::cli
