@@ -21,6 +21,7 @@
 #include "cli/run_report.hpp"
 #include "cli/run_status.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/scatter.hpp"
 #include "cli/scores.hpp"
 #include "cli/verbose.hpp"
 #include "lockstep/config/config.hpp"
@@ -115,6 +116,7 @@ class TrainRun {
       if (from) digest = check_same_data(*from, *directory, data_);
       if (from) kept = check_lines(*from, *directory);
     });
+    scatter();
     share_beginning(from, digest);
     if (from) trainer_->restore(from->state);
     if (!from) directory->clear();
@@ -144,8 +146,9 @@ class TrainRun {
   void follow() {
     prepare_together(ranks_, [&] {
       make_network_and_trainer();
-      load();
+      if (!config_.data.from_rank0) load();
     });
+    scatter();
     check_agreement(ranks_, config_, data_);
     ranks_.all_gather(ranks_.transport().host(), "beginning");
     const std::string checkpoint = ranks_.broadcast("", "beginning");
@@ -248,6 +251,19 @@ class TrainRun {
     console_.note(fmt::format("train on {} ({})", one_line(data_.train->describe()), duration(seconds_since(start))));
   }
 
+  /// data.from = "rank0": the others get what rank 0 has read.
+  void scatter() {
+    check_readers(ranks_, config_.data.from_rank0);
+    if (!config_.data.from_rank0) return;
+    ranks_.note_phase("scatter");
+    const auto start = Clock::now();
+    data_ = scatter_data(ranks_, data_, network_->precision());
+    scatter_seconds_ = seconds_since(start);
+    if (ranks_.size() > 1)
+      console_.note(fmt::format("rank 0 has sent the data to {} other rank{} ({})", ranks_.size() - 1,
+                                ranks_.size() == 2 ? "" : "s", duration(*scatter_seconds_)));
+  }
+
   /// Says what is about to happen.
   void begin(const RunDirectory& directory) {
     console_.note(fmt::format("writing to {}", one_line(directory.path().string())));
@@ -281,7 +297,10 @@ class TrainRun {
     };
     const auto on_epoch = [&](const EpochReport& report) {
       lines.metrics.append(metrics_json(report).dump());
-      lines.timings.append(timings_json(report, backend_name(), hosts_).dump());
+      Json timings = timings_json(report, backend_name(), hosts_);
+      if (scatter_seconds_) timings["seconds"]["scatter"] = *scatter_seconds_;  // before the first epoch of this start
+      scatter_seconds_.reset();
+      lines.timings.append(timings.dump());
       progress.epoch(report);
       tell_of_ranks(report);
       summary.last = report;
@@ -383,6 +402,7 @@ class TrainRun {
   std::int64_t steps_before_ = 0;     // the last epoch
   bool oversubscribed_ = false;       // more threads than processors
   StragglerWatch stragglers_{};
+  std::optional<double> scatter_seconds_{};  // not yet in timings.jsonl
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr double kNearly = 0.9;           // of a claimed speed-up
+constexpr double kNearly = 0.9;            // of a claimed speed-up
 constexpr std::size_t kFewestSamples = 3;  // two can agree, or differ, by chance
 
 /// Where the median lies: its 95 % interval, or all samples where they are too few for one.
@@ -29,7 +29,7 @@ report::Notice notice_of(const Judgement& judgement) {
   return {.kind = judgement.verdict == Verdict::holds       ? Kind::good
                   : judgement.verdict == Verdict::not_shown ? Kind::info
                                                             : Kind::warning,
-          .word = capitalised(to_string(judgement.verdict)) + ".",
+          .word = capitalised(judgement.word()) + ".",
           .text = judgement.facts};
 }
 
@@ -47,13 +47,14 @@ report::Rule line_of(const Claim& claim, const Judgement& judgement) {
   return {.state = kStates[static_cast<std::size_t>(judgement.verdict)],
           .rule = claim.text,
           .why = fmt::format("{} {}", numbers, judgement.facts),
-          .word = std::string(to_string(judgement.verdict))};
+          .word = std::string(judgement.word())};
 }
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
+std::string_view Judgement::word() const {
   constexpr std::string_view kWords[] = {"holds", "holds in part", "does not hold", "not shown here"};
+  if (verdict == Verdict::not_shown && here.empty()) return "cannot be tested here";
   return kWords[static_cast<std::size_t>(verdict)];
 }
 
@@ -116,12 +117,13 @@ void add_claims(const std::vector<Claim>& claims, const Findings& findings, repo
           .add(notice_of(judgement))
           .add(report::Headline{
               {{.value = published_of(claim, judgement), .label = claim.label, .detail = "published"},
-               {.value = judgement.here.empty() ? "no number" : judgement.here, .label = claim.label, .detail = "here"}}});
+               {.value = judgement.here.empty() ? "none" : judgement.here, .label = claim.label, .detail = "here"}}});
     list.rules.push_back(line_of(claim, judgement));
   }
   section.add(std::move(list))
       .add(report::Paragraph{
-          "Every verdict follows from the figures of this run alone. Times are compared by their medians, with the range "
+          "Every verdict follows from the figures of this run alone. Times are compared by their medians, with the "
+          "range "
           "that their 95 % intervals leave (of fewer than 6 samples: their smallest and largest); what that range "
           "cannot decide is not shown here."});
 }

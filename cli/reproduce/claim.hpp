@@ -16,14 +16,15 @@ namespace lockstep::cli {
 
 enum class Verdict { holds, in_part, fails, not_shown };
 
-/// "holds", "holds in part", "does not hold", "not shown here"
-std::string_view to_string(Verdict verdict);
-
 struct Judgement {
   Verdict verdict = Verdict::not_shown;
   std::string here{};       // our number; empty: there is none
   std::string facts{};      // the figures as a sentence that is true whatever the verdict
   std::string published{};  // instead of the claim's: what was published for as many threads as this machine has
+
+  /// "holds", "holds in part", "does not hold", "not shown here"; "cannot be tested here" where there is no number of
+  /// ours.
+  std::string_view word() const;
 };
 
 struct Claim {
@@ -36,9 +37,9 @@ struct Claim {
 
 /// Two sets of timings: how many times as fast the second is.
 struct Comparison {
-  double ratio = 0;           // of the medians
-  double low = 0, high = 0;   // from their intervals; from the ends of the samples where they are fewer than 6
-  bool enough = false;        // three samples or more of both
+  double ratio = 0;          // of the medians
+  double low = 0, high = 0;  // from their intervals; from the ends of the samples where they are fewer than 6
+  bool enough = false;       // three samples or more of both
   bool faster() const { return enough && low > 1; }
   bool slower() const { return enough && high < 1; }
   /// "1.59 times as fast (between 1.52 and 1.66)"
@@ -48,9 +49,9 @@ struct Comparison {
 /// Nothing where one of them is missing.
 std::optional<Comparison> compare(const Result* before, const Result* after);
 
-/// A claim of a speed-up. Holds: clearly faster, by at least nine tenths of `claimed`. In part: clearly faster, by less.
-/// Does not hold: clearly slower, or so near to 1 that not even the upper end reaches nine tenths of `claimed`. Else it
-/// is not shown. The facts are "{subject} {words}".
+/// A claim of a speed-up. Holds: clearly faster, by at least nine tenths of `claimed`. In part: clearly faster, by
+/// less. Does not hold: clearly slower, or so near to 1 that not even the upper end reaches nine tenths of `claimed`.
+/// Else it is not shown. The facts are "{subject} {words}".
 Judgement judge_speed_up(double claimed, const std::optional<Comparison>& comparison, const std::string& subject);
 
 /// A number that must be within `near` of the claimed one to hold, within `far` to hold in part.

@@ -22,8 +22,8 @@ struct ConvPicture {
   std::int64_t height = 0, width = 0;  // of the file, before it was resized; 0: there was none
 };
 
-/// A PNG of any size, turned grey and resized (bicubic) to 1280x720, black -0.5, white 0.5; without a path, numbers that
-/// other programs can make as well. Error(data) for a file that is no PNG.
+/// A PNG of any size, turned grey and resized (bicubic) to 1280x720, black -0.5, white 0.5; without a path, numbers
+/// that other programs can make as well. Error(data) for a file that is no PNG.
 ConvPicture conv_picture(const std::string& path);
 
 class ConvImage {

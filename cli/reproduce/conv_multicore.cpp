@@ -127,8 +127,8 @@ void add_peer(const ExperimentRun& run, const Peer& peer, const std::vector<std:
     std::vector<std::string> words = {*python, script[0], peer.module, std::to_string(threads),
                                       std::to_string(kProbeStep)};
     words.insert(words.end(), script.begin() + 1, script.end());
-    const auto program = std::make_shared<Conversation>(
-        words, Environment{{"OMP_NUM_THREADS", std::to_string(threads)}}, kPeerPatience);
+    const auto program =
+        std::make_shared<Conversation>(words, Environment{{"OMP_NUM_THREADS", std::to_string(threads)}}, kPeerPatience);
     const Json& greeting = program->greeting();
     const auto off = difference(ours, greeting.value("outputs", Json()));
     if (!off || *off > kTolerance)

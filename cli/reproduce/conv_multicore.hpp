@@ -13,7 +13,8 @@ Experiment conv_multicore();
 /// slowest rank of each. `data`: the picture of --data; empty: none.
 void run_conv_rank(int runs, const std::string& data, Console& console);
 
-inline constexpr const char* kConvPicture = "picture";  // the result that says which file it was; none: scrambled numbers
+inline constexpr const char* kConvPicture =
+    "picture";  // the result that says which file it was; none: scrambled numbers
 // Series of results. Every one has the number "workers": threads or ranks.
 inline constexpr const char* kConvThreads = "threads";
 inline constexpr const char* kConvRanks = "ranks";

@@ -14,8 +14,8 @@ namespace {
 
 namespace published = conv_published;
 
-/// The published speed-ups from one core, as far as this machine has processors for them. What it has none for keeps the
-/// claim from holding in full.
+/// The published speed-ups from one core, as far as this machine has processors for them. What it has none for keeps
+/// the claim from holding in full.
 Judgement judge_scaling(const std::vector<const Result*>& results, const char* workers) {
   if (results.empty()) return {.facts = fmt::format("No {}s were timed.", workers)};
   const int processors = results[0]->origin.machine.processors;
@@ -28,8 +28,8 @@ Judgement judge_scaling(const std::vector<const Result*>& results, const char* w
       beyond += fmt::format("{}{}", beyond.empty() ? "" : " and ", each.to);
       continue;
     }
-    const Judgement one = judge_speed_up(each.value, conv_speed_up(results, 1, each.to),
-                                         fmt::format("{} {}s are", each.to, workers));
+    const Judgement one =
+        judge_speed_up(each.value, conv_speed_up(results, 1, each.to), fmt::format("{} {}s are", each.to, workers));
     if (one.here.empty()) continue;
     verdicts.push_back(one.verdict);
     judgement.facts += fmt::format("{}{}", judgement.facts.empty() ? "" : " ", one.facts);
@@ -38,8 +38,8 @@ Judgement judge_scaling(const std::vector<const Result*>& results, const char* w
   }
   judgement.verdict = judge_together(verdicts);
   if (!beyond.empty()) {
-    judgement.facts += fmt::format("{}{} cannot be tested on {} processor{}.", judgement.facts.empty() ? "" : " ", beyond,
-                                   processors, processors == 1 ? "" : "s");
+    judgement.facts += fmt::format("{}{} cannot be tested on {} processor{}.", judgement.facts.empty() ? "" : " ",
+                                   beyond, processors, processors == 1 ? "" : "s");
     if (judgement.verdict == Verdict::holds) judgement.verdict = Verdict::in_part;
   }
   return judgement;
@@ -67,9 +67,9 @@ Judgement judge_software(const Findings& findings) {
                        : comparison->slower() ? Verdict::fails
                                               : Verdict::not_shown);
     judgement.here += fmt::format("{}{:.3g}×", judgement.here.empty() ? "" : " and ", comparison->ratio);
-    judgement.facts += fmt::format("{}On {} thread{} ours is {} as the fastest other, {}.",
-                                   judgement.facts.empty() ? "" : " ", threads, threads == 1 ? "" : "s",
-                                   comparison->words(), short_name(*theirs));
+    judgement.facts +=
+        fmt::format("{}On {} thread{} ours is {} as the fastest other, {}.", judgement.facts.empty() ? "" : " ",
+                    threads, threads == 1 ? "" : "s", comparison->words(), short_name(*theirs));
   }
   judgement.verdict = judge_together(verdicts);
   return judgement;
@@ -91,27 +91,27 @@ std::optional<Comparison> conv_speed_up(const std::vector<const Result*>& result
 }
 
 std::vector<Claim> conv_claims() {
-  return {{.id = "threads",
-           .text = "Convolution scales over the cores of a processor: 1.75 times as fast on 2 cores, 3.39 on 4, 6.02 on 8.",
-           .published = "6.02× on 8",
-           .label = "times as fast as on one core",
-           .judge =
-               [](const Findings& findings) { return judge_scaling(findings.series(kConvThreads), "thread"); }},
-          {.id = "plain-loops",
-           .text = "The same holds for plain loops, which are what the paper's program has.",
-           .published = "6.02× on 8",
-           .label = "times as fast as on one core",
-           .judge = [](const Findings& findings) { return judge_scaling(findings.series(kConvNaive), "thread"); }},
-          {.id = "ranks",
-           .text = "Processes (MPI ranks) scale as the paper's threads do.",
-           .published = "",
-           .label = "",
-           .judge = [](const Findings& findings) { return judge_scaling(findings.series(kConvRanks), "rank"); }},
-          {.id = "software",
-           .text = "No other software here computes the same convolution in less time on as many threads.",
-           .published = "",
-           .label = "",
-           .judge = judge_software}};
+  return {
+      {.id = "threads",
+       .text = "Convolution scales over the cores of a processor: 1.75 times as fast on 2 cores, 3.39 on 4, 6.02 on 8.",
+       .published = "6.02× on 8",
+       .label = "times as fast as on one core",
+       .judge = [](const Findings& findings) { return judge_scaling(findings.series(kConvThreads), "thread"); }},
+      {.id = "plain-loops",
+       .text = "Plain loops, which are what the paper's program has, scale over the cores as well.",
+       .published = "6.02× on 8",
+       .label = "times as fast as on one core",
+       .judge = [](const Findings& findings) { return judge_scaling(findings.series(kConvNaive), "thread"); }},
+      {.id = "ranks",
+       .text = "Processes (MPI ranks) scale as the paper's threads do.",
+       .published = "",
+       .label = "",
+       .judge = [](const Findings& findings) { return judge_scaling(findings.series(kConvRanks), "rank"); }},
+      {.id = "software",
+       .text = "No other software here computes the same convolution in less time on as many threads.",
+       .published = "",
+       .label = "",
+       .judge = judge_software}};
 }
 
 }  // namespace lockstep::cli

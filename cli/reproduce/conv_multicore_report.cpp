@@ -157,11 +157,11 @@ void add_software(const std::vector<const Result*>& results, report::Document& d
                                   {.title = "Against SIMD, 1 thread", .format = report::ratio()},
                                   {.title = "Largest difference", .format = report::scientific(1)}}};
   for (const Result* each : results)
-    table.rows.push_back(
-        {.cells = {Cell(short_name(*each)).noted(each->word("tried")), each->word("version").empty() ? Cell() : Cell(each->word("version")),
-                   time_cell(*each), kImageFlops / median_of(*each) * 1e-9, median_of(*results[0]) / median_of(*each),
-                   each->number("largest_difference")},
-         .mark = each == results[0] ? Mark::baseline : Mark::none});
+    table.rows.push_back({.cells = {Cell(short_name(*each)).noted(each->word("tried")),
+                                    each->word("version").empty() ? Cell() : Cell(each->word("version")),
+                                    time_cell(*each), kImageFlops / median_of(*each) * 1e-9,
+                                    median_of(*results[0]) / median_of(*each), each->number("largest_difference")},
+                          .mark = each == results[0] ? Mark::baseline : Mark::none});
   table.notes = {
       "GFLOP/s counts the 27.9 GFLOP of the direct sum for all of them; a transform needs fewer operations. The "
       "difference is that of some outputs from ours: sums in another order. Of every program the fastest of the "
@@ -180,13 +180,14 @@ std::string seen(const std::vector<Scaling>& scalings, const Result* picture) {
                         picture->number("height").value_or(0));
   for (const Scaling& each : scalings) {
     const double seconds = median_of(*each.results[0]) * each.factor;
-    words += fmt::format(" One image takes {:.3g} s on {} ({}, {:.1f} GFLOP/s).", seconds, label(each, *each.results[0]),
-                         each.title, kImageFlops / seconds * 1e-9);
+    words += fmt::format(" One image takes {:.3g} s on {} ({}, {:.1f} GFLOP/s).", seconds,
+                         label(each, *each.results[0]), each.title, kImageFlops / seconds * 1e-9);
   }
   const int cores = cores_of(*scalings[0].results[0]);
   return words +
          fmt::format(
-             " The paper's Java program took {:.1f} s on one core of 2010 ({:.2f} GFLOP/s). The kernels do not depend on "
+             " The paper's Java program took {:.1f} s on one core of 2010 ({:.2f} GFLOP/s). The kernels do not depend "
+             "on "
              "each other, so the arithmetic sets no limit to the speed-up; memory, the clock and other work of the "
              "machine may. This machine has {} processor{}{}.",
              conv_published::kAverage[0], kImageFlops / conv_published::kAverage[0] * 1e-9, cores,

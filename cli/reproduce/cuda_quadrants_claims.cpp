@@ -26,12 +26,12 @@ Judgement judge_gpu(const Findings& findings) {
   if (const Result* const gpu = find_on_gpu(times))
     return judge_speed_up(published::kSpeedUp, compare(unoptimised, gpu),
                           fmt::format("Against the unoptimised loops, {} is", device_text(*gpu)));
-  Judgement judgement{.here = "no GPU", .facts = "This run had no GPU."};
+  Judgement judgement{.facts = "This run had no GPU."};
   for (const Result* each : times)
     if (const std::string device = device_text(*each); !device.empty())
       judgement.facts += fmt::format(" {}: {}.", short_name(*each), device);
-  const auto fastest = std::min_element(
-      times.begin(), times.end(), [](const Result* a, const Result* b) { return median_of(*a) < median_of(*b); });
+  const auto fastest = std::min_element(times.begin(), times.end(),
+                                        [](const Result* a, const Result* b) { return median_of(*a) < median_of(*b); });
   if (unoptimised != nullptr)
     judgement.facts += fmt::format(" The fastest kernels here ({}) take {:.3g} of the time of the unoptimised loops.",
                                    short_name(**fastest), median_of(**fastest) / median_of(*unoptimised));
@@ -51,12 +51,13 @@ Judgement judge_losses(const Findings& findings) {
   }
   const double last = losses[epochs - 1], right = accuracies[epochs - 1];
   const bool end = std::abs(last - published::kTestLoss.back()) < kThreeDigits && right > 1 - kThreeDigits;
-  return {.verdict = loss_off <= kLastDigit && accuracy_off <= 1e-6 ? Verdict::holds
-                     : end                                         ? Verdict::in_part
-                                                                   : Verdict::fails,
-          .here = fmt::format("{:.6f}, {:.6f}", last, right),
-          .facts = fmt::format("Over ten epochs the largest difference of a printed loss is {:.1e}, of an accuracy {:.1e}.",
-                               loss_off, accuracy_off)};
+  return {
+      .verdict = loss_off <= kLastDigit && accuracy_off <= 1e-6 ? Verdict::holds
+                 : end                                          ? Verdict::in_part
+                                                                : Verdict::fails,
+      .here = fmt::format("{:.6f}, {:.6f}", last, right),
+      .facts = fmt::format("Over ten epochs the largest difference of a printed loss is {:.1e}, of an accuracy {:.1e}.",
+                           loss_off, accuracy_off)};
 }
 
 /// The profile that is most like the published one: instructions of unoptimised loops, or else their time.
@@ -83,8 +84,8 @@ Judgement judge_order(const Findings& findings) {
   const auto share = [&](const std::string& section) { return shares->number(section).value_or(0); };
   const double linear = share("linear backward") + share("linear forward");
   const double relu = share("relu backward") + share("relu forward"), sigmoid = share("sigmoid and loss");
-  return {.verdict = judge_together({linear > 0.5 ? Verdict::holds : Verdict::fails,
-                                     relu > sigmoid ? Verdict::holds : Verdict::fails}),
+  return {.verdict = judge_together(
+              {linear > 0.5 ? Verdict::holds : Verdict::fails, relu > sigmoid ? Verdict::holds : Verdict::fails}),
           .here = fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", 100 * linear, 100 * relu, 100 * sigmoid),
           .facts = fmt::format("Linear layers, ReLU and sigmoid take these shares here ({}); the loss counts with the "
                                "sigmoid.",
@@ -118,8 +119,8 @@ std::vector<Claim> quadrant_claims() {
        .judge = judge_parallel_share},
       {.id = "linear-first",
        .text = "The linear layers take most of the time, and ReLU takes longer than the sigmoid.",
-       .published = fmt::format("{} %, {} %, {} %", published::kLinearTotal, published::kReluTotal,
-                                published::kSigmoidTotal),
+       .published =
+           fmt::format("{} %, {} %, {} %", published::kLinearTotal, published::kReluTotal, published::kSigmoidTotal),
        .label = "linear, ReLU, sigmoid",
        .judge = judge_order},
       {.id = "missing-flag",
@@ -137,7 +138,9 @@ std::vector<Claim> quadrant_claims() {
        .text = "Plain loops, SIMD, threads and devices train the same weights, bit for bit.",
        .published = "",
        .label = "",
-       .judge = [](const Findings& findings) { return judge_same_weights(canonical(findings.series(kQuadrantTimes))); }}};
+       .judge = [](const Findings& findings) {
+         return judge_same_weights(canonical(findings.series(kQuadrantTimes)));
+       }}};
 }
 
 }  // namespace lockstep::cli

@@ -40,7 +40,8 @@ void time_quadrants(const ExperimentRun& run, const QuadrantData& data);
 /// Of these, the first five are what the published program calls parallel. Its sigmoid is a layer; ours is one section
 /// with the loss. Its step of the weights belongs to the backward pass of the linear layers, as here.
 inline constexpr std::array<const char*, 8> kQuadrantSections = {
-    "linear backward", "linear forward", "relu backward", "relu forward", "sigmoid and loss", "load", "reduce", "other"};
+    "linear backward",  "linear forward", "relu backward", "relu forward",
+    "sigmoid and loss", "load",           "reduce",        "other"};
 inline constexpr auto kParallelSections = std::span(kQuadrantSections).first<5>();
 /// The sum of those.
 double parallel_share(const Result& shares);

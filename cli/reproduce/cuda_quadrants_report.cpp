@@ -52,9 +52,11 @@ void add_series(const Result& curve, report::Document& document) {
   document.section("The published run, digit by digit")
       .add(report::Paragraph{fmt::format(
           "{} of the {} epochs agree in all printed digits of loss and accuracy. The published program draws its "
-          "points and weights from generators that nobody seeded, so the same numbers can be drawn again; from there on "
+          "points and weights from generators that nobody seeded, so the same numbers can be drawn again; from there "
+          "on "
           "it is arithmetic. Both compute in single precision, add up in different orders and take exp and log from "
-          "different libraries, so that a last digit can differ. The published ReLU passes a gradient where its input is exactly "
+          "different libraries, so that a last digit can differ. The published ReLU passes a gradient where its input "
+          "is exactly "
           "0, ours does not: that happened {} times among the hidden values of all training points, under the first "
           "weights and under the last.",
           same, quadrants_published::kTestLoss.size(), curve.number("exact_zeros").value_or(0))})
@@ -123,8 +125,8 @@ report::BarChart share_chart(const std::vector<const Result*>& shares) {
 void add_shares(const std::vector<const Result*>& shares, report::Document& document) {
   std::string counted;
   for (const Result* each : shares)
-    counted += fmt::format("{}{:.1f} % of {}", counted.empty() ? "" : ", ", 100 * parallel_share(*each),
-                           short_name(*each));
+    counted +=
+        fmt::format("{}{:.1f} % of {}", counted.empty() ? "" : ", ", 100 * parallel_share(*each), short_name(*each));
   document.section("Where the time goes, and Amdahl's bound")
       .add(report::Paragraph{fmt::format(
           "From the report's own share Amdahl's bound is {:.2f} on {} cores, from the sum of its parts {:.2f}; it "
@@ -167,10 +169,10 @@ void add_speed(const std::vector<const Result*>& timings, report::Document& docu
       group.bars.emplace_back(before == nullptr ? NAN : median_of(*before) / median_of(*each));
     chart.groups.push_back(std::move(group));
   }
-  table.rows.push_back({.cells = {Cell("CUDA on a GTX 1050 Ti").noted("a GPU"), Cell(), quadrants_published::kSpeedUp,
-                                  Cell(), Cell()},
-                        .mark = Mark::published,
-                        .tone = Tone::published});
+  table.rows.push_back(
+      {.cells = {Cell("CUDA on a GTX 1050 Ti").noted("a GPU"), Cell(), quadrants_published::kSpeedUp, Cell(), Cell()},
+       .mark = Mark::published,
+       .tone = Tone::published});
   table.notes = {"Weights: after the first epoch, compared with those of the first row."};
   std::string words = fmt::format(
       "The published {:.2f}x compares a graphics card with a host program that was compiled without an optimisation "
@@ -182,9 +184,10 @@ void add_speed(const std::vector<const Result*>& timings, report::Document& docu
   if (const auto flag = compare(o0, o3))
     words += fmt::format(" Here the same plain loops are {} with the compiler's flag.", flag->words());
   if (const auto slow = compare(o0, simd), fast = compare(o3, simd); slow && fast)
-    words += fmt::format(" SIMD kernels on one thread are {:.3g} times as fast as the unoptimised loops and {:.3g} times "
-                         "as fast as the optimised ones.",
-                         slow->ratio, fast->ratio);
+    words += fmt::format(
+        " SIMD kernels on one thread are {:.3g} times as fast as the unoptimised loops and {:.3g} times "
+        "as fast as the optimised ones.",
+        slow->ratio, fast->ratio);
   document.section("What the published speed-up was measured against")
       .add(report::Paragraph{std::move(words)})
       .add(std::move(table))

@@ -56,7 +56,7 @@ Judgement judge_epochs(const Findings& findings) {
 Judgement judge_gpu(const Findings& findings) {
   const auto results = findings.series(kExercises[0]);
   const Result *gpu = find_on_gpu(results), *python = first_of_kind(results, "python");
-  if (gpu == nullptr) return {.here = "no GPU", .facts = "This run had no GPU."};
+  if (gpu == nullptr) return {.facts = "This run had no GPU."};
   if (python == nullptr) return {.facts = "The loops were not timed in Python."};
   const double ratio = best_of(*python) / best_of(*gpu);
   return {.verdict = ratio >= published::kAskedRatio ? Verdict::holds
@@ -91,44 +91,46 @@ Judgement judge_results(const Findings& findings) {
       same += each->word("result") == "same" ? 1 : 0;
     }
   if (all == 0) return {.facts = "The exercises were not done."};
-  return {.verdict = same == all ? Verdict::holds : Verdict::fails,
-          .here = fmt::format("{} of {}", same, all),
-          .facts = fmt::format("{} of {} results of SIMD kernels and devices are those of the trivial loops.", same, all)};
+  return {
+      .verdict = same == all ? Verdict::holds : Verdict::fails,
+      .here = fmt::format("{} of {}", same, all),
+      .facts = fmt::format("{} of {} results of SIMD kernels and devices are those of the trivial loops.", same, all)};
 }
 
 }  // namespace
 
 std::vector<Claim> mnist_claims() {
-  return {{.id = "above-95",
-           .text = "After five epochs the network classifies more than 95 % of handwritten digits right.",
-           .published = percent_text(published::kTest),
-           .label = "test digits classified right",
-           .judge = judge_accuracy},
-          {.id = "epoch-by-epoch",
-           .text = "The validation accuracy rises from 92.68 % after the first epoch to 96.90 % after the fifth.",
-           .published = "92.68 % to 96.90 %",
-           .label = "validation accuracy",
-           .judge = judge_epochs},
-          {.id = "gpu-40",
-           .text = "max(A, B) is at least 40 times as fast on a GPU as in trivial loops on one core.",
-           .published = fmt::format("{:.0f}×", published::kMax[0].seconds / published::kMax[2].seconds),
-           .label = "GPU against Python loops",
-           .judge = judge_gpu},
-          {.id = "interpreter-first",
-           .text = "In max(A, B), compiling the interpreted loops gains more than everything that follows.",
-           .published = "",
-           .label = "",
-           .judge = judge_interpreter},
-          {.id = "same-results",
-           .text = "SIMD kernels and devices give the results of the trivial loops, bit for bit.",
-           .published = "",
-           .label = "",
-           .judge = judge_results},
-          {.id = "same-weights",
-           .text = "Plain loops, SIMD, threads and devices train the same weights, bit for bit.",
-           .published = "",
-           .label = "",
-           .judge = [](const Findings& findings) { return judge_same_weights(canonical(findings.series(kMnistTimes))); }}};
+  return {
+      {.id = "above-95",
+       .text = "After five epochs the network classifies more than 95 % of handwritten digits right.",
+       .published = percent_text(published::kTest),
+       .label = "test digits classified right",
+       .judge = judge_accuracy},
+      {.id = "epoch-by-epoch",
+       .text = "The validation accuracy rises from 92.68 % after the first epoch to 96.90 % after the fifth.",
+       .published = "92.68 % to 96.90 %",
+       .label = "validation accuracy",
+       .judge = judge_epochs},
+      {.id = "gpu-40",
+       .text = "max(A, B) is at least 40 times as fast on a GPU as in trivial loops on one core.",
+       .published = fmt::format("{:.0f}×", published::kMax[0].seconds / published::kMax[2].seconds),
+       .label = "GPU against Python loops",
+       .judge = judge_gpu},
+      {.id = "interpreter-first",
+       .text = "In max(A, B), compiling the interpreted loops gains more than everything that follows.",
+       .published = "",
+       .label = "",
+       .judge = judge_interpreter},
+      {.id = "same-results",
+       .text = "SIMD kernels and devices give the results of the trivial loops, bit for bit.",
+       .published = "",
+       .label = "",
+       .judge = judge_results},
+      {.id = "same-weights",
+       .text = "Plain loops, SIMD, threads and devices train the same weights, bit for bit.",
+       .published = "",
+       .label = "",
+       .judge = [](const Findings& findings) { return judge_same_weights(canonical(findings.series(kMnistTimes))); }}};
 }
 
 }  // namespace lockstep::cli

@@ -57,10 +57,11 @@ Judgement judge_loops(const Findings& findings) {
   const double whole = median_of(*python);
   const double loops = python->number("cost").value_or(0) + python->number("back").value_or(0);
   const double share = whole > 0 ? std::min(loops / whole, 1.0) : 0;
-  return {.verdict = judge_distance(1 - share, 0.2, 0.5),
-          .here = fmt::format("{:.0f} %", 100 * share),
-          .facts = fmt::format("Cost and back propagation take {:.3g} s of {:.3g} s per iteration of our loops in Python.",
-                               loops, whole)};
+  return {
+      .verdict = judge_distance(1 - share, 0.2, 0.5),
+      .here = fmt::format("{:.0f} %", 100 * share),
+      .facts = fmt::format("Cost and back propagation take {:.3g} s of {:.3g} s per iteration of our loops in Python.",
+                           loops, whole)};
 }
 
 std::map<std::string, Range> last_costs(const Findings& findings) {
@@ -74,11 +75,12 @@ Judgement judge_costs(const Findings& findings) {
   const auto ranges = last_costs(findings);
   const auto digits = ranges.find("digits");
   if (digits == ranges.end()) return {.facts = "The 5000 digits were not here."};
-  return {.verdict = judge_distance(excess(digits->second, kLastCosts), kNearCost, kFarCost),
-          .here = fmt::format("{:.4f} to {:.4f}", digits->second.low, digits->second.high),
-          .facts = fmt::format("From several first weights the last cost on the digits is {:.4f} to {:.4f}; ten outputs "
-                               "that say \"one in ten\" for every sample cost 3.25.",
-                               digits->second.low, digits->second.high)};
+  return {
+      .verdict = judge_distance(excess(digits->second, kLastCosts), kNearCost, kFarCost),
+      .here = fmt::format("{:.4f} to {:.4f}", digits->second.low, digits->second.high),
+      .facts = fmt::format("From several first weights the last cost on the digits is {:.4f} to {:.4f}; ten outputs "
+                           "that say \"one in ten\" for every sample cost 3.25.",
+                           digits->second.low, digits->second.high)};
 }
 
 /// The report says Fashion-MNIST; its costs are nearer to those of the one or of the other.
@@ -88,13 +90,14 @@ Judgement judge_data(const Findings& findings) {
     return {.facts = "Only one of the two sets of data was here."};
   const Range digits = ranges.at("digits"), fashion = ranges.at("fashion");
   const double to_digits = gap(digits, kLastCosts), to_fashion = gap(fashion, kLastCosts);
-  return {.verdict = to_fashion < to_digits   ? Verdict::holds
-                     : to_fashion > to_digits ? Verdict::fails
-                                              : Verdict::not_shown,
-          .here = fmt::format("{:.4f} to {:.4f}", fashion.low, fashion.high),
-          .facts = fmt::format("The last costs are {:.4f} to {:.4f} on Fashion-MNIST and {:.4f} to {:.4f} on the digits, "
-                               "{:.4f} and {:.4f} away from the published ones.",
-                               fashion.low, fashion.high, digits.low, digits.high, to_fashion, to_digits)};
+  return {
+      .verdict = to_fashion < to_digits   ? Verdict::holds
+                 : to_fashion > to_digits ? Verdict::fails
+                                          : Verdict::not_shown,
+      .here = fmt::format("{:.4f} to {:.4f}", fashion.low, fashion.high),
+      .facts = fmt::format("The last costs are {:.4f} to {:.4f} on Fashion-MNIST and {:.4f} to {:.4f} on the digits, "
+                           "{:.4f} and {:.4f} away from the published ones.",
+                           fashion.low, fashion.high, digits.low, digits.high, to_fashion, to_digits)};
 }
 
 Judgement judge_precision(const Findings& findings) {
@@ -129,42 +132,41 @@ std::vector<const Result*> trained_modes(const Findings& findings) {
 
 std::vector<Claim> digit_claims() {
   const auto& fast = published::kListings[1];
-  return {
-      {.id = "parallel-faster",
-       .text = "Data-parallel training on MPI ranks is about 30 % faster than sequential training.",
-       .published = fmt::format("{:.2f}×", published::kListings[0].total / fast.total),
-       .label = "times as fast as sequential",
-       .judge = judge_ranks},
-      {.id = "loops-dominate",
-       .text = "Loops over samples (cost and back propagation) take most of an iteration of the published program.",
-       .published = fmt::format("{:.0f} %", 100 * (fast.forward.low + fast.back.low) / fast.iteration.low),
-       .label = "share of cost and back propagation",
-       .judge = judge_loops},
-      {.id = "last-cost",
-       .text = "60 iterations at rate 0.1 end at a cost near 3.21, whatever the first weights.",
-       .published = fmt::format("{:.4f} to {:.4f}", kLastCosts.low, kLastCosts.high),
-       .label = "cost of the last iteration",
-       .judge = judge_costs},
-      {.id = "fashion-mnist",
-       .text = "The data are Fashion-MNIST, pooled to 20x20.",
-       .published = fmt::format("{:.4f} to {:.4f}", kLastCosts.low, kLastCosts.high),
-       .label = "cost of the last iteration",
-       .judge = judge_data},
-      {.id = "precision",
-       .text = "After these 60 iterations 30 to 36 % of the training samples are classified right.",
-       .published = fmt::format("{:.2f} % to {:.2f} %", 100 * kPrecisions.low, 100 * kPrecisions.high),
-       .label = "samples classified right",
-       .judge = judge_precision},
-      {.id = "fast-rate",
-       .text = "At rate 2.0, 300 iterations classify 94 % right (notes of the program's first author).",
-       .published = fmt::format("{:.0f} %", 100 * published::kFast.back().precision),
-       .label = "samples classified right",
-       .judge = judge_fast},
-      {.id = "same-weights",
-       .text = "Sequential, threads, ranks and devices train the same weights, bit for bit.",
-       .published = "",
-       .label = "",
-       .judge = [](const Findings& findings) { return judge_same_weights(trained_modes(findings)); }}};
+  return {{.id = "parallel-faster",
+           .text = "Data-parallel training on MPI ranks is about 30 % faster than sequential training.",
+           .published = fmt::format("{:.2f}×", published::kListings[0].total / fast.total),
+           .label = "times as fast as sequential",
+           .judge = judge_ranks},
+          {.id = "loops-dominate",
+           .text = "Loops over samples (cost and back propagation) take most of an iteration of the published program.",
+           .published = fmt::format("{:.0f} %", 100 * (fast.forward.low + fast.back.low) / fast.iteration.low),
+           .label = "share of cost and back propagation",
+           .judge = judge_loops},
+          {.id = "last-cost",
+           .text = "60 iterations at rate 0.1 end at a cost near 3.21, whatever the first weights.",
+           .published = fmt::format("{:.4f} to {:.4f}", kLastCosts.low, kLastCosts.high),
+           .label = "cost of the last iteration",
+           .judge = judge_costs},
+          {.id = "fashion-mnist",
+           .text = "The data are Fashion-MNIST, pooled to 20x20.",
+           .published = fmt::format("{:.4f} to {:.4f}", kLastCosts.low, kLastCosts.high),
+           .label = "cost of the last iteration",
+           .judge = judge_data},
+          {.id = "precision",
+           .text = "After these 60 iterations 30 to 36 % of the training samples are classified right.",
+           .published = fmt::format("{:.2f} % to {:.2f} %", 100 * kPrecisions.low, 100 * kPrecisions.high),
+           .label = "samples classified right",
+           .judge = judge_precision},
+          {.id = "fast-rate",
+           .text = "At rate 2.0, 300 iterations classify 94 % right (notes of the program's first author).",
+           .published = fmt::format("{:.0f} %", 100 * published::kFast.back().precision),
+           .label = "samples classified right",
+           .judge = judge_fast},
+          {.id = "same-weights",
+           .text = "Sequential, threads, ranks and devices train the same weights, bit for bit.",
+           .published = "",
+           .label = "",
+           .judge = [](const Findings& findings) { return judge_same_weights(trained_modes(findings)); }}};
 }
 
 }  // namespace lockstep::cli

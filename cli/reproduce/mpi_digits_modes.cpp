@@ -31,7 +31,8 @@ constexpr int kPythonIterations = 3;  // per-sample loops take a third of a seco
 struct Mode {
   std::string name, backend;
   int threads = 1, ranks = 1;
-  bool mpi = false;  // under mpirun
+  bool mpi = false;    // under mpirun
+  bool rank0 = false;  // which alone reads the data and sends them to the others
 };
 
 std::vector<Mode> modes() {
@@ -40,6 +41,7 @@ std::vector<Mode> modes() {
     all.push_back({fmt::format("SIMD, {} threads", threads), "simd", threads});
   for (const int ranks : {1, 2, 4})
     all.push_back({fmt::format("SIMD, {}", count_of(ranks, "rank")), "simd", 1, ranks, true});
+  all.push_back({"SIMD, 2 ranks, data from rank 0", "simd", 1, 2, true, true});
   for (const char* const device : {"opencl", "cuda"})
     if (const auto& names = backend_names(); std::find(names.begin(), names.end(), device) != names.end())
       all.push_back({fmt::format("device, {}", device), device});
@@ -85,6 +87,7 @@ void read_run(const fs::path& folder, ModeTimes& times) {
     const Json& seconds = timings[i].at("seconds");
     times.phases["gather"] += seconds.at("exchange").get<double>();
     times.phases["broadcast"] += seconds.at("broadcast").get<double>();
+    if (seconds.contains("scatter")) times.phases["scatter"] += seconds.at("scatter").get<double>();
     if (i > 0) times.iterations.push_back(seconds.at("total"));  // the first makes buffers
   }
   times.counted += static_cast<double>(timings.size());
@@ -93,9 +96,10 @@ void read_run(const fs::path& folder, ModeTimes& times) {
 
 void run_mode(const ExperimentRun& run, const Mode& mode, const fs::path& config, ModeTimes& times) {
   const fs::path out = run.folder / "mode";
-  const std::vector<std::string> words = {
+  std::vector<std::string> words = {
       "train", config.string(), "--backend", mode.backend, "--threads", std::to_string(mode.threads),
       "--out", out.string(),    "--profile", "--quiet"};
+  if (mode.rank0) words.insert(words.end(), {"--set", "data.from=\"rank0\""});
   std::vector<std::string> alone = {fs::read_symlink("/proc/self/exe").string()};
   alone.insert(alone.end(), words.begin(), words.end());
   const CaptureOptions options{.patience = std::chrono::minutes(3)};
@@ -123,6 +127,7 @@ void keep_mode(const ExperimentRun& run, const Mode& mode, ModeTimes& times, con
                   .words = kernel_words(backend_named(mode.backend)),
                   .weight_hash = times.hash,
                   .baseline = baseline};
+  if (mode.rank0) variant.words["from"] = "rank0";
   for (const auto& [phase, seconds] : times.phases) variant.numbers[phase] = seconds / times.counted;
   keep_samples(run, kDigitModes, variant, std::move(times.iterations));
 }

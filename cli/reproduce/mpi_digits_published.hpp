@@ -32,37 +32,35 @@ struct Listing {
   double total;  // of the 60 iterations
 };
 inline constexpr Range kNotPrinted{-1, -1};
-inline constexpr std::array<Listing, 2> kListings = {
-    {{.name = "called GPU mode",
-      .broadcast = {0.046e-3, 0.046e-3},  // of the first weights, once
-      .scatter = {1.65e-3, 2.05e-3},      // inputs and labels together
-      .hidden = {17.4e-3, 22.6e-3},
-      .output = {4.52e-3, 5.42e-3},
-      .forward = {0.132, 0.141},
-      .back = {0.922, 0.977},
-      .gather = {0.023e-3, 0.316e-3},  // both layers together
-      .iteration = {1.100, 1.164},
-      .total = 68},
-     {.name = "called parallel",
-      .broadcast = kNotPrinted,
-      .scatter = kNotPrinted,
-      .hidden = {16.4e-3, 18.9e-3},
-      .output = {4.64e-3, 5.66e-3},
-      .forward = {0.135, 0.156},
-      .back = {0.656, 0.730},
-      .gather = kNotPrinted,
-      .iteration = {0.825, 0.903},
-      .total = 50}}};
-/// The cost of every iteration, as far as it is printed: of the sequential run all, of the others the first and the last.
+inline constexpr std::array<Listing, 2> kListings = {{{.name = "called GPU mode",
+                                                       .broadcast = {0.046e-3, 0.046e-3},  // of the first weights, once
+                                                       .scatter = {1.65e-3, 2.05e-3},      // inputs and labels together
+                                                       .hidden = {17.4e-3, 22.6e-3},
+                                                       .output = {4.52e-3, 5.42e-3},
+                                                       .forward = {0.132, 0.141},
+                                                       .back = {0.922, 0.977},
+                                                       .gather = {0.023e-3, 0.316e-3},  // both layers together
+                                                       .iteration = {1.100, 1.164},
+                                                       .total = 68},
+                                                      {.name = "called parallel",
+                                                       .broadcast = kNotPrinted,
+                                                       .scatter = kNotPrinted,
+                                                       .hidden = {16.4e-3, 18.9e-3},
+                                                       .output = {4.64e-3, 5.66e-3},
+                                                       .forward = {0.135, 0.156},
+                                                       .back = {0.656, 0.730},
+                                                       .gather = kNotPrinted,
+                                                       .iteration = {0.825, 0.903},
+                                                       .total = 50}}};
+/// The cost of every iteration, as far as it is printed: of the sequential run all, of the others the first and the
+/// last.
 inline constexpr std::array<double, kIterations> kSequentialCosts = {
-    7.498432, 6.203171, 5.347060, 4.750202, 4.325933, 4.023093, 3.806998, 3.652785,
-    3.542505, 3.463330, 3.406180, 3.364668, 3.334309, 3.311948, 3.295354, 3.282942,
-    3.273580, 3.266454, 3.260974, 3.256711, 3.253352, 3.250665, 3.248480, 3.246672,
-    3.245145, 3.243830, 3.242673, 3.241637, 3.240689, 3.239810, 3.238980, 3.238187,
-    3.237423, 3.236678, 3.235947, 3.235227, 3.234513, 3.233804, 3.233097, 3.232390,
-    3.231683, 3.230974, 3.230263, 3.229548, 3.228831, 3.228109, 3.227384, 3.226654,
-    3.225919, 3.225180, 3.224435, 3.223685, 3.222929, 3.222168, 3.221401, 3.220628,
-    3.219849, 3.219063, 3.218272, 3.217473};
+    7.498432, 6.203171, 5.347060, 4.750202, 4.325933, 4.023093, 3.806998, 3.652785, 3.542505, 3.463330,
+    3.406180, 3.364668, 3.334309, 3.311948, 3.295354, 3.282942, 3.273580, 3.266454, 3.260974, 3.256711,
+    3.253352, 3.250665, 3.248480, 3.246672, 3.245145, 3.243830, 3.242673, 3.241637, 3.240689, 3.239810,
+    3.238980, 3.238187, 3.237423, 3.236678, 3.235947, 3.235227, 3.234513, 3.233804, 3.233097, 3.232390,
+    3.231683, 3.230974, 3.230263, 3.229548, 3.228831, 3.228109, 3.227384, 3.226654, 3.225919, 3.225180,
+    3.224435, 3.223685, 3.222929, 3.222168, 3.221401, 3.220628, 3.219849, 3.219063, 3.218272, 3.217473};
 struct PrintedCost {
   int iteration;
   double cost;

@@ -70,7 +70,8 @@ void add_training(const Findings& findings, report::Document& document) {
                           .mark = Mark::published,
                           .tone = Tone::published});
   }
-  report::LineSeries theirs{.name = "published, sequential", .tone = Tone::published, .kind = report::LineKind::predicted};
+  report::LineSeries theirs{
+      .name = "published, sequential", .tone = Tone::published, .kind = report::LineKind::predicted};
   for (std::size_t i = 0; i < digits_published::kSequentialCosts.size(); ++i)
     theirs.points.push_back({static_cast<double>(i + 1), digits_published::kSequentialCosts[i]});
   chart.series.push_back(std::move(theirs));
@@ -190,7 +191,8 @@ report::Table phase_table(const std::vector<const Result*>& modes) {
       "Published: rank 0 of their listings, the smallest and the largest that is printed. Their scatter of inputs and "
       "labels is done in every iteration; ours once before the first, with `data.from = \"rank0\"`, and the column "
       "shows it divided by the iterations; without that key every rank reads the data itself. Load: samples gathered "
-      "into chunks. Hidden: product and sigmoid. Cost: here with the sigmoid of the outputs and the gradient. Back: with "
+      "into chunks. Hidden: product and sigmoid. Cost: here with the sigmoid of the outputs and the gradient. Back: "
+      "with "
       "the step of the weights. Gather: here the sum of gradients over slots and ranks, after which every rank has its "
       "part of the new weights; broadcast spreads those.",
       "Ours are means over all iterations of rank 0, the whole iteration the median over all but the first of each "
@@ -244,7 +246,8 @@ std::string seen(const std::vector<const Result*>& modes, const Result* python) 
   const auto& slow = digits_published::kListings[0];
   const auto& fast = digits_published::kListings[1];
   std::string words = fmt::format(
-      "Published: 60 iterations in {:.0f} s and {:.0f} s, {:.0f} % less time. Cost and back propagation, which are loops "
+      "Published: 60 iterations in {:.0f} s and {:.0f} s, {:.0f} % less time. Cost and back propagation, which are "
+      "loops "
       "over samples in an interpreter, take {:.0f} % of the faster iteration, the matrix products {:.0f} %.",
       slow.total, fast.total, 100 * (1 - fast.total / slow.total),
       100 * (fast.forward.low + fast.back.low) / fast.iteration.low,
@@ -256,10 +259,11 @@ std::string seen(const std::vector<const Result*>& modes, const Result* python) 
         median_of(*python), short_name(*modes.front()), 1e3 * first, median_of(*python) / first);
   for (const Result* each : modes)
     if (each->number("ranks").value_or(1) == 2)
-      words += fmt::format(" {}: {:.2f} ms per iteration, of which {:.2f} ms go into adding up and spreading gradients and "
-                           "weights.",
-                           short_name(*each), 1e3 * median_of(*each),
-                           1e3 * (each->number("gather").value_or(0) + each->number("broadcast").value_or(0)));
+      words += fmt::format(
+          " {}: {:.2f} ms per iteration, of which {:.2f} ms go into adding up and spreading gradients and "
+          "weights.",
+          short_name(*each), 1e3 * median_of(*each),
+          1e3 * (each->number("gather").value_or(0) + each->number("broadcast").value_or(0)));
   return words;
 }
 
@@ -271,8 +275,7 @@ void describe_digits(const Findings& findings, report::Document& document) {
   const Result* const python = findings.find(python_name);
   std::erase(modes, python);
   // The baseline first.
-  std::stable_partition(modes.begin(), modes.end(),
-                        [](const Result* r) { return short_name(*r) == kSequentialMode; });
+  std::stable_partition(modes.begin(), modes.end(), [](const Result* r) { return short_name(*r) == kSequentialMode; });
   if (!modes.empty()) {
     std::vector<const Result*> columns = modes;
     if (python != nullptr) columns.insert(columns.begin(), python);

@@ -119,8 +119,8 @@ Experiment openmp_cuda_pytorch() {
       .claims = openmp_claims(),
       .describe =
           [](const Findings& findings, report::Document& document) {
-            for (const auto part : {describe_moons, describe_threads, describe_sections,
-                                    describe_batches, describe_pytorch, describe_not_a_number})
+            for (const auto part : {describe_moons, describe_threads, describe_sections, describe_batches,
+                                    describe_pytorch, describe_not_a_number})
               part(findings, document);
           }};
 }

@@ -47,8 +47,7 @@ Judgement judge_threads(const Findings& findings) {
   for (const auto& [backend, name] : {std::pair{"naive", "Plain loops"}, {"simd", "SIMD kernels"}}) {
     const auto comparison = compare(timed(findings, backend, 1), timed(findings, backend, most.threads));
     if (!comparison) continue;
-    const Judgement one =
-        judge_speed_up(claimed, comparison, fmt::format("{} on {} threads are", name, most.threads));
+    const Judgement one = judge_speed_up(claimed, comparison, fmt::format("{} on {} threads are", name, most.threads));
     verdicts.push_back(one.verdict);
     judgement.here += fmt::format("{}{}", judgement.here.empty() ? "" : " and ", one.here);
     judgement.facts += fmt::format("{}{}", judgement.facts.empty() ? "" : " ", one.facts);
@@ -73,14 +72,16 @@ Judgement judge_crowded(const Findings& findings) {
 Judgement judge_batches(const Findings& findings) {
   const Result *smallest = nullptr, *largest = nullptr;
   double threads = 0;
-  for (const Result* each : findings.series(kBatchTimes)) threads = std::max(threads, each->number("threads").value_or(1));
+  for (const Result* each : findings.series(kBatchTimes))
+    threads = std::max(threads, each->number("threads").value_or(1));
   for (const Result* each : findings.series(kBatchTimes)) {
     if (each->number("threads").value_or(1) != threads) continue;
     if (each->number("batch") == 1.0) smallest = each;
     if (each->number("batch") == 512.0) largest = each;
   }
-  return judge_speed_up(kBatchFactor, compare(smallest, largest),
-                        fmt::format("On {:.0f} thread{}, an epoch in batches of 512 is", threads, threads == 1 ? "" : "s"));
+  return judge_speed_up(
+      kBatchFactor, compare(smallest, largest),
+      fmt::format("On {:.0f} thread{}, an epoch in batches of 512 is", threads, threads == 1 ? "" : "s"));
 }
 
 Judgement judge_backward(const Findings& findings) {
@@ -91,7 +92,9 @@ Judgement judge_backward(const Findings& findings) {
   const auto seconds = [&](const char* section) { return loops->number(section).value_or(0); };
   const double all = seconds("all"), share = all > 0 ? seconds("backward") / all : 0;
   const bool most = seconds("backward") > std::max({seconds("forward"), seconds("update"), seconds("reduce")});
-  return {.verdict = most && share > 0.5 ? Verdict::holds : most ? Verdict::in_part : Verdict::fails,
+  return {.verdict = most && share > 0.5 ? Verdict::holds
+                     : most              ? Verdict::in_part
+                                         : Verdict::fails,
           .here = fmt::format("{:.0f} %", 100 * share),
           .facts = fmt::format("Of an epoch of plain loops, backward takes {:.3g} s and forward {:.3g} s of {:.3g} s.",
                                seconds("backward"), seconds("forward"), all)};
@@ -118,14 +121,14 @@ Judgement judge_pytorch(const Findings& findings) {
 Judgement judge_moons(const Findings& findings) {
   const auto runs = findings.series(kMoonCurves);
   if (runs.empty()) return {.facts = "No training was done."};
-  const auto reached =
-      std::count_if(runs.begin(), runs.end(), [](const Result* each) { return each->number("reached_in_epoch") > 0.0; });
+  const auto reached = std::count_if(runs.begin(), runs.end(),
+                                     [](const Result* each) { return each->number("reached_in_epoch") > 0.0; });
   return {.verdict = reached == std::ssize(runs) ? Verdict::holds
                      : reached > 0               ? Verdict::in_part
                                                  : Verdict::fails,
           .here = fmt::format("{} of {}", reached, runs.size()),
-          .facts = fmt::format("{} of {} trainings classify 99 % of new points right in some epoch.", reached,
-                               runs.size())};
+          .facts =
+              fmt::format("{} of {} trainings classify 99 % of new points right in some epoch.", reached, runs.size())};
 }
 
 Judgement judge_nan(const Findings& findings) {
@@ -136,7 +139,9 @@ Judgement judge_nan(const Findings& findings) {
     theirs += each->number("published_nan").value_or(0) > 0 ? 1 : 0;
     bounded += each->number("bounded_nan").value_or(0) > 0 ? 1 : 0;
   }
-  return {.verdict = theirs > 0 && bounded == 0 ? Verdict::holds : theirs > 0 ? Verdict::in_part : Verdict::fails,
+  return {.verdict = theirs > 0 && bounded == 0 ? Verdict::holds
+                     : theirs > 0               ? Verdict::in_part
+                                                : Verdict::fails,
           .here = fmt::format("{} of {} layers", theirs, layers.size()),
           .facts = fmt::format("{} of {} layers give NaN with the published formula, {} with 1/(1+exp(-x)).", theirs,
                                layers.size(), bounded)};
@@ -145,7 +150,9 @@ Judgement judge_nan(const Findings& findings) {
 }  // namespace
 
 std::vector<Claim> openmp_claims() {
-  const auto same = [](const Findings& findings) { return judge_same_weights(canonical(findings.series(kThreadTimes))); };
+  const auto same = [](const Findings& findings) {
+    return judge_same_weights(canonical(findings.series(kThreadTimes)));
+  };
   return {{.id = "threads-pay",
            .text = "Threads pay: on 16 cores 16 threads are 4.47 times as fast as one.",
            .published = fmt::format("{:.2f}× on 16", kOneThread / kOnAllCores),

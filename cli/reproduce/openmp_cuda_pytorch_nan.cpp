@@ -161,21 +161,22 @@ void describe_not_a_number(const Findings& findings, report::Document& document)
         {.cells = {short_name(*each), each->number("epochs"), each->number("accuracy"), each->number("loss"),
                    each->word("diverged").empty() ? "no" : each->word("diverged")}});
   trained.notes = {"1000 moons, batches of 50, Adam at 0.001."};
-  const std::string seen =
-      first == nullptr
-          ? "Here no output of any layer is NaN."
-          : fmt::format(
-                "Here outputs of layer {} are NaN, where sums reach {:.0f}: exp of more than 88.7 is infinite in single "
-                "precision, and infinity by infinity is not a number.",
-                short_name(*first), first->number("largest_sum").value_or(0));
+  const std::string seen = first == nullptr ? "Here no output of any layer is NaN."
+                                            : fmt::format(
+                                                  "Here outputs of layer {} are NaN, where sums reach {:.0f}: exp of "
+                                                  "more than 88.7 is infinite in single "
+                                                  "precision, and infinity by infinity is not a number.",
+                                                  short_name(*first), first->number("largest_sum").value_or(0));
   double in_double = 0;
   for (const Result* each : layers) in_double = std::max(in_double, each->number("double_nan").value_or(0));
   document.section("Why the published timings computed on NaN")
       .add(report::Paragraph{fmt::format(
           "The published network of the timings starts from weights uniform in [0, 1) and writes the sigmoid as "
-          "exp(x)/(exp(x)+1). A sum over 300 inputs near 1 with weights of mean 1/2 is about 150. {} No comparison with "
+          "exp(x)/(exp(x)+1). A sum over 300 inputs near 1 with weights of mean 1/2 is about 150. {} No comparison "
+          "with "
           "NaN is true, which gives the published accuracy of 0; the times are real all the same, since multiply-adds "
-          "take as long on NaN. In double precision, where exp overflows at 709.8, at most {:.0f} % of a layer's outputs "
+          "take as long on NaN. In double precision, where exp overflows at 709.8, at most {:.0f} % of a layer's "
+          "outputs "
           "are NaN here, and {:.0f} % of the last hidden layer's outputs have a slope of exactly 0, through which no "
           "gradient passes. Lockstep's sigmoid is bounded for every input, a loss that is not finite ends a run with "
           "exit code 8, and weights are drawn around 0.",

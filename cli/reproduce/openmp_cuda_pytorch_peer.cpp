@@ -117,10 +117,11 @@ void describe_pytorch(const Findings& findings, report::Document& document) {
                           .tone = ours == nullptr ? report::Tone::simd : report::Tone::peer});
   }
   if (version.empty()) return;
-  table.notes = {fmt::format(
-      "PyTorch {}, the fastest of the variants below its name, epoch by epoch in turns with Lockstep. Moons: 2-3-3-1, {} "
-      "epochs in both programs, each on its own draw of the same figure.",
-      version, moon_epochs())};
+  table.notes = {
+      fmt::format("PyTorch {}, the fastest of the variants below its name, epoch by epoch in turns with Lockstep. "
+                  "Moons: 2-3-3-1, {} "
+                  "epochs in both programs, each on its own draw of the same figure.",
+                  version, moon_epochs())};
   document.section("PyTorch on the same processors")
       .add(report::Paragraph{
           "The paper proposed PyTorch as its yardstick and did not come to it; here it is. For larger networks, "

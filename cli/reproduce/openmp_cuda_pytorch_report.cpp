@@ -143,8 +143,7 @@ void describe_threads(const Findings& findings, report::Document& document) {
           "copied.",
           published::kOpenmpMicroseconds, published::kKernelMicroseconds, published::kWithCopiesMicroseconds)});
   if (const auto kinds = findings.series(kKindTimes); !kinds.empty())
-    document.sections.back().add(
-        rungs_table("Plain loops against SIMD, libraries and devices: the same epoch", kinds));
+    document.sections.back().add(rungs_table("Plain loops against SIMD, libraries and devices: the same epoch", kinds));
 }
 
 void describe_sections(const Findings& findings, report::Document& document) {
@@ -223,7 +222,8 @@ void describe_batches(const Findings& findings, report::Document& document) {
     if (parallel != nullptr) team.points.push_back({double(batch), median_of(*parallel)});
   }
   table.notes = {fmt::format(
-      "Published also: {:.0f} s on one thread at 512, {:.2f} times the time on 16. Ours: {:.0f} points. A batch has a slot "
+      "Published also: {:.0f} s on one thread at 512, {:.2f} times the time on 16. Ours: {:.0f} points. A batch has a "
+      "slot "
       "per 16 samples and a slot one thread: below 32 samples one thread computes, and all share the optimiser's step.",
       published::kBatch512On1, published::kBatch512On1 / published::kBatch512On16,
       timings[0]->number("points").value_or(0))};
@@ -232,8 +232,10 @@ void describe_batches(const Findings& findings, report::Document& document) {
   report::Section& section = document.section("Batches of 1 to 512");
   if (smallest != nullptr && largest != nullptr)
     section.add(report::Paragraph{fmt::format(
-        "On one thread an epoch in batches of 512 is {:.1f} times as fast as one in batches of 1; in the published runs "
-        "on 16 threads {:.0f} times. With one sample every weight is fetched for one multiply-add and updated after it, "
+        "On one thread an epoch in batches of 512 is {:.1f} times as fast as one in batches of 1; in the published "
+        "runs "
+        "on 16 threads {:.0f} times. With one sample every weight is fetched for one multiply-add and updated after "
+        "it, "
         "with 512 it is fetched once for all of them. What the rest of the published factor is made of, such as "
         "starting 16 threads in every product, the paper does not measure.",
         median_of(*smallest) / median_of(*largest), published::kBatch1On16 / published::kBatch512On16)});

@@ -126,7 +126,7 @@ Json claims_json(const Experiment& experiment, const Findings& findings) {
     claims.push_back({{"id", claim.id},
                       {"claim", claim.text},
                       {"by", claim.label.empty() ? "lockstep" : "paper"},
-                      {"verdict", to_string(judgement.verdict)},
+                      {"verdict", judgement.word()},
                       {"published", judgement.published.empty() ? claim.published : judgement.published},
                       {"here", judgement.here},
                       {"facts", judgement.facts}});
@@ -206,9 +206,10 @@ void run_reproduce(const ReproduceArguments& arguments, Console& console) {
   if (arguments.name.empty()) return list_experiments(console);
   const Experiment& experiment = experiment_named(arguments.name);
   if (!arguments.data.empty() && experiment.data.empty())
-    throw Error(ExitCode::usage, fmt::format("reproduce {}: --data {}: this experiment makes its own data and reads no file; "
-                                             "leave --data out",
-                                             experiment.name, one_line(arguments.data)));
+    throw Error(ExitCode::usage,
+                fmt::format("reproduce {}: --data {}: this experiment makes its own data and reads no file; "
+                            "leave --data out",
+                            experiment.name, one_line(arguments.data)));
   if (!arguments.data.empty() && !fs::exists(arguments.data))  // before a folder is made for it
     throw Error(ExitCode::data, fmt::format("--data {}: there is no such file or folder", arguments.data));
   const RunDirectory directory(

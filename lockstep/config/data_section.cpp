@@ -16,6 +16,7 @@ constexpr std::int64_t kMaxExtent = 65536;
 
 const std::vector<std::string> kResizeMethods = {"average", "bicubic"};
 const std::vector<std::string> kLayouts = {"nchw", "nhwc"};
+const std::vector<std::string> kReaders = {"each", "rank0"};  // of the ranks
 const std::vector<std::string> kSplitKeys = {"train", "validation", "test"};
 
 /// A share below 1, or a whole number of samples.
@@ -122,7 +123,8 @@ const std::vector<std::string>& data_keys() {
       "source",     "limit",      "test_limit", "test",         "labels",      "test_labels", "x_key",    "y_key",
       "test_x_key", "test_y_key", "header",     "label_column", "label_rule",  "regression",  "stream",   "shape",
       "layout",     "transpose",  "resize",     "scale",        "standardise", "one_hot",     "shuffle",  "stratify",
-      "split",      "count",      "test_count", "noise",        "factor",      "classes",     "features", "seed"};
+      "split",      "count",      "test_count", "noise",        "factor",      "classes",     "features", "seed",
+      "from"};
   return keys;
 }
 
@@ -148,6 +150,7 @@ DataConfig read_data(const Value& section) {
   data.stratify = read_flag(table, "stratify");
   if (const Value* split = table.find("split")) data.split = read_split(*split, "data.split");
   read_generator(table, data);
+  if (const auto from = table.choice("from", kReaders)) data.from_rank0 = *from == 1;
   return data;
 }
 

@@ -150,6 +150,7 @@ void write_data(const DataConfig& data, Writer& out) {
   out.put_unless<std::int64_t>(0, "classes", data.classes);
   out.put_unless<std::int64_t>(0, "features", data.features);
   out.put("seed", data.seed);
+  if (data.from_rank0) out.put("from", std::string("rank0"));
 }
 
 void write_model(const ModelConfig& model, Writer& out) {

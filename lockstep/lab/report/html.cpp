@@ -131,8 +131,7 @@ class Page {
     constexpr std::string_view kWords[] = {"Note", "Good", "Warning"};
     const auto kind = static_cast<std::size_t>(block.kind);
     out_ += fmt::format("<p class=\"notice {}\"><strong>{}</strong> {}</p>\n", kClasses[kind],
-                        escape_html(block.word.empty() ? kWords[kind] : block.word),
-                        running_html(block.text));
+                        escape_html(block.word.empty() ? kWords[kind] : block.word), running_html(block.text));
   }
 
   void write(const Headline& block) {

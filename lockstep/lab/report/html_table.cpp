@@ -73,8 +73,8 @@ std::string table_html(const NamedTable& named) {
   const std::string title = escape_html(table.title);
   std::string out = fmt::format("<div class=\"table\" id=\"{}\">\n", named.name);
   if (table.folded)
-    out += fmt::format("<details>\n<summary class=\"caption\">{} <span class=\"unit\">{} rows</span></summary>\n", title,
-                       table.rows.size());
+    out += fmt::format("<details>\n<summary class=\"caption\">{} <span class=\"unit\">{} rows</span></summary>\n",
+                       title, table.rows.size());
   else if (!title.empty())
     out += fmt::format("<p class=\"caption\" aria-hidden=\"true\">{}</p>\n", title);
   out += fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n", title,

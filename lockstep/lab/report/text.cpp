@@ -83,7 +83,8 @@ std::string block_text(const Checklist& block) {
   for (const Rule& rule : block.rules) {
     std::string word = before + clean(rule_word(rule));
     word.append(static_cast<std::size_t>(widest - display_width(clean(rule_word(rule))) + 1), ' ');
-    out += wrapped(running_text(rule.rule) + (rule.why.empty() ? "" : ": " + running_text(rule.why)),
+    const char* const between = rule.why.empty() ? "" : rule.rule.ends_with('.') ? " " : ": ";
+    out += wrapped(running_text(rule.rule) + between + running_text(rule.why),
                    static_cast<int>(before.size()) + static_cast<int>(widest) + 2, word);
   }
   return out;
@@ -96,7 +97,7 @@ std::string block_text(const Facts& block) {
 }
 
 std::string block_text(const Notice& block) {
-  const std::string mark = !block.word.empty()                          ? clean(block.word) + ' '
+  const std::string mark = !block.word.empty()                   ? clean(block.word) + ' '
                            : block.kind == Notice::Kind::warning ? "warning: "
                                                                  : "";
   return wrapped(mark + running_text(block.text), block.word.empty() ? static_cast<int>(mark.size()) : 0);
