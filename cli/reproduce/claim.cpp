@@ -14,7 +14,7 @@ constexpr std::size_t kFewestSamples = 3;  // two can agree, or differ, by chanc
 /// Where the median lies: its 95 % interval, or all samples where they are too few for one.
 MedianInterval spread_of(const Result& timing) {
   const Summary summary = *timing.summary();
-  if (summary.interval.coverage >= 0.95) return summary.interval;
+  if (summary.interval) return *summary.interval;
   return {.low = summary.min, .high = summary.max};
 }
 
@@ -58,9 +58,14 @@ std::string_view Judgement::word() const {
   return kWords[static_cast<std::size_t>(verdict)];
 }
 
+std::string ratio_text(double ratio) {
+  return ratio < 100 ? fmt::format("{:.3g}", ratio) : fmt::format("{:.0f}", ratio);
+}
+
 std::string Comparison::words() const {
-  if (!enough) return fmt::format("{:.3g} times as fast (fewer than {} samples: no verdict)", ratio, kFewestSamples);
-  return fmt::format("{:.3g} times as fast (between {:.3g} and {:.3g})", ratio, low, high);
+  const std::string before = ratio_text(ratio) + " times as fast";
+  if (!enough) return fmt::format("{} (fewer than {} samples: no verdict)", before, kFewestSamples);
+  return fmt::format("{} (between {} and {})", before, ratio_text(low), ratio_text(high));
 }
 
 std::optional<Comparison> compare(const Result* before, const Result* after) {
@@ -74,7 +79,7 @@ std::optional<Comparison> compare(const Result* before, const Result* after) {
 
 Judgement judge_speed_up(double claimed, const std::optional<Comparison>& comparison, const std::string& subject) {
   if (!comparison) return {.facts = "This run has no times for it."};
-  Judgement judgement{.here = fmt::format("{:.3g}×", comparison->ratio),
+  Judgement judgement{.here = ratio_text(comparison->ratio) + "×",
                       .facts = fmt::format("{} {}.", subject, comparison->words())};
   if (comparison->faster())
     judgement.verdict = comparison->ratio >= kNearly * claimed ? Verdict::holds : Verdict::in_part;

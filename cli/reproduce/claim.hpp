@@ -35,6 +35,9 @@ struct Claim {
   std::function<Judgement(const Findings&)> judge;
 };
 
+/// "0.814", "41.3", "5300": a ratio in a sentence.
+std::string ratio_text(double ratio);
+
 /// Two sets of timings: how many times as fast the second is.
 struct Comparison {
   double ratio = 0;          // of the medians

@@ -150,7 +150,7 @@ void add_speed(const std::vector<const Result*>& timings, report::Document& docu
   report::BarChart chart{
       .title = "Speed-up against the same loops unoptimised and optimised",
       .description = "Per kind of kernel two bars: against -O0 and against -O3.",
-      .axis = {.title = "times faster", .scale = report::Scale::log, .format = report::ratio()},
+      .axis = {.title = "times as fast", .scale = report::Scale::log, .format = report::ratio()},
       .series = {{.name = "against -O0", .tone = Tone::neutral}, {.name = "against -O3", .tone = Tone::simd}}};
   const Result *o0 = on_one_thread(timings, "naive-o0"), *o3 = on_one_thread(timings, "naive"),
                *simd = on_one_thread(timings, "simd");

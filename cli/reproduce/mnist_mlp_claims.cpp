@@ -31,10 +31,13 @@ Judgement judge_accuracy(const Findings& findings) {
     least = std::min(least, test);
     most = std::max(most, test);
   }
-  return {.verdict = judge_together(verdicts),
-          .here = percent_text(least),
-          .facts = fmt::format("Of {} training{}, the worst classifies {} of the test digits right and the best {}.",
-                               curves.size(), curves.size() == 1 ? "" : "s", percent_text(least), percent_text(most))};
+  return {
+      .verdict = judge_together(verdicts),
+      .here = percent_text(least),
+      .facts = curves.size() == 1
+                   ? fmt::format("One training classifies {} of the test digits right.", percent_text(least))
+                   : fmt::format("Of {} trainings, the worst classifies {} of the test digits right and the best {}.",
+                                 curves.size(), percent_text(least), percent_text(most))};
 }
 
 Judgement judge_epochs(const Findings& findings) {
@@ -62,8 +65,8 @@ Judgement judge_gpu(const Findings& findings) {
   return {.verdict = ratio >= published::kAskedRatio ? Verdict::holds
                      : ratio > 1                     ? Verdict::in_part
                                                      : Verdict::fails,
-          .here = fmt::format("{:.3g}×", ratio),
-          .facts = fmt::format("{} is {:.3g} times as fast as the loops in Python.", device_text(*gpu), ratio)};
+          .here = ratio_text(ratio) + "×",
+          .facts = fmt::format("{} is {} times as fast as the loops in Python.", device_text(*gpu), ratio_text(ratio))};
 }
 
 /// Whether the step from interpreted to compiled loops is the larger one.
@@ -74,11 +77,12 @@ Judgement judge_interpreter(const Findings& findings) {
   const Result& fastest =
       **std::min_element(results.begin(), results.end(), [](auto* a, auto* b) { return best_of(*a) < best_of(*b); });
   const double compiled = best_of(*python) / best_of(*trivial), rest = best_of(*trivial) / best_of(fastest);
-  return {.verdict = compiled > rest ? Verdict::holds : Verdict::fails,
-          .here = fmt::format("{:.3g}× and {:.3g}×", compiled, rest),
-          .facts = fmt::format("Compiled loops are {:.3g} times as fast as interpreted ones; the fastest here ({}) is "
-                               "{:.3g} times as fast as compiled ones.",
-                               compiled, fastest.word("variant"), rest)};
+  return {
+      .verdict = compiled > rest ? Verdict::holds : Verdict::fails,
+      .here = fmt::format("{}× and {}×", ratio_text(compiled), ratio_text(rest)),
+      .facts = fmt::format("Compiled loops are {} times as fast as interpreted ones; the fastest here ({}) is {} times "
+                           "as fast as compiled ones.",
+                           ratio_text(compiled), fastest.word("variant"), ratio_text(rest))};
 }
 
 Judgement judge_results(const Findings& findings) {

@@ -80,9 +80,9 @@ void add_table(const std::string& exercise, const std::vector<const Result*>& re
                                   {.title = "Against trivial loops", .format = report::ratio()},
                                   {.title = "Result"},
                                   {.title = "What limits it"}}};
-  report::BarChart chart{.title = fmt::format("{}: times faster than the compiled trivial loops", exercise),
+  report::BarChart chart{.title = fmt::format("{}: against the compiled trivial loops", exercise),
                          .description = "A bar per variant.",
-                         .axis = {.title = "times faster", .scale = report::Scale::log, .format = report::ratio()}};
+                         .axis = {.title = "times as fast", .scale = report::Scale::log, .format = report::ratio()}};
   for (const published::Exercise& each : theirs)
     table.rows.push_back(
         {.cells = {each.variant, "1", each.seconds}, .mark = Mark::published, .tone = Tone::published});
@@ -112,12 +112,12 @@ std::string fastest_words(const std::string& exercise, const std::vector<const R
   const Result& trivial = trivial_of(results);
   const Result& fastest =
       **std::min_element(results.begin(), results.end(), [](auto* a, auto* b) { return best_of(*a) < best_of(*b); });
-  return fmt::format(" {}: the fastest here ({}, {}) is {}{:.3g} times as fast as the compiled loops.", exercise,
+  return fmt::format(" {}: the fastest here ({}, {}) is {}{} times as fast as the compiled loops.", exercise,
                      fastest.word("variant"), where(fastest),
                      python == nullptr ? ""
-                                       : fmt::format("{:.3g} times as fast as the interpreted and ",
-                                                     best_of(*python) / best_of(fastest)),
-                     best_of(trivial) / best_of(fastest));
+                                       : fmt::format("{} times as fast as the interpreted and ",
+                                                     ratio_text(best_of(*python) / best_of(fastest))),
+                     ratio_text(best_of(trivial) / best_of(fastest)));
 }
 
 }  // namespace

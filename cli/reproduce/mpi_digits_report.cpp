@@ -141,21 +141,22 @@ Tone tone_of(const Result& mode) {
   return mode.number("threads").value_or(1) > 1 ? Tone::threads : Tone::simd;
 }
 
-/// A column of the table of phases: what they print, and which of our numbers stands below it.
+/// A line of the table of phases: what they print, and which of our numbers stands beside it.
 struct Phase {
-  const char* title;
+  const char* name;
   digits_published::Range digits_published::Listing::*theirs;
   const char* ours;
 };
-constexpr std::array<Phase, 9> kPhases = {{{"Broad-cast", &digits_published::Listing::broadcast, "broadcast"},
-                                           {"Scatter", &digits_published::Listing::scatter, "scatter"},
-                                           {"Load", nullptr, "load"},
-                                           {"Hidden", &digits_published::Listing::hidden, "hidden"},
-                                           {"Output", &digits_published::Listing::output, "output"},
-                                           {"Cost", &digits_published::Listing::forward, "cost"},
-                                           {"Back", &digits_published::Listing::back, "back"},
-                                           {"Gather", &digits_published::Listing::gather, "gather"},
-                                           {"Wait", nullptr, "wait"}}};
+constexpr std::array<Phase, 9> kPhases = {
+    {{"broadcast of the weights", &digits_published::Listing::broadcast, "broadcast"},
+     {"scatter of the data", &digits_published::Listing::scatter, "scatter"},
+     {"load", nullptr, "load"},
+     {"hidden layer", &digits_published::Listing::hidden, "hidden"},
+     {"output layer", &digits_published::Listing::output, "output"},
+     {"cost", &digits_published::Listing::forward, "cost"},
+     {"back propagation", &digits_published::Listing::back, "back"},
+     {"gather of the gradients", &digits_published::Listing::gather, "gather"},
+     {"waiting", nullptr, "wait"}}};
 
 /// "17.4–22.6 ms": the ends of what is printed, in one unit.
 Cell range_cell(const digits_published::Range& range) {
@@ -165,31 +166,30 @@ Cell range_cell(const digits_published::Range& range) {
   const double factor = whole ? 1 : 1e3;
   const char* const unit = whole ? "s" : "ms";
   if (range.high > range.low)
-    cell.shown(fmt::format("{:.2g}–{:.3g} {}", factor * range.low, factor * range.high, unit));
+    cell.shown(fmt::format("{:.3g}–{:.3g} {}", factor * range.low, factor * range.high, unit));
   return cell.marked(Mark::published);
 }
 
 report::Table phase_table(const std::vector<const Result*>& modes) {
-  report::Table table{.id = "phases", .title = "An iteration, phase by phase", .columns = {{.title = "Mode"}}};
-  for (const Phase& phase : kPhases)
-    table.columns.push_back({.title = phase.title, .format = report::seconds(), .key = phase.ours});
-  table.columns.push_back({.title = "Whole", .format = report::seconds()});
-  for (const digits_published::Listing& each : digits_published::kListings) {
-    report::Row row{.cells = {fmt::format("published, {}", each.name)}, .tone = Tone::published};
-    for (const Phase& phase : kPhases)
+  report::Table table{.id = "phases", .title = "An iteration, phase by phase", .columns = {{.title = "Phase"}}};
+  for (const digits_published::Listing& each : digits_published::kListings)
+    table.columns.push_back({.title = fmt::format("published, {}", each.name), .format = report::seconds()});
+  for (const Result* each : modes) table.columns.push_back({.title = short_name(*each), .format = report::seconds()});
+  for (const Phase& phase : kPhases) {
+    report::Row row{.cells = {phase.name}};
+    for (const digits_published::Listing& each : digits_published::kListings)
       row.cells.push_back(phase.theirs != nullptr ? range_cell(each.*phase.theirs) : Cell());
-    row.cells.push_back(range_cell(each.iteration));
+    for (const Result* each : modes) row.cells.emplace_back(each->number(phase.ours));
     table.rows.push_back(std::move(row));
   }
-  for (const Result* each : modes) {
-    report::Row row{.cells = {short_name(*each)}, .tone = tone_of(*each)};
-    for (const Phase& phase : kPhases) row.cells.emplace_back(each->number(phase.ours));
-    row.cells.emplace_back(median_of(*each));
-    table.rows.push_back(std::move(row));
-  }
+  report::Row whole{.cells = {"the whole iteration"}};
+  for (const digits_published::Listing& each : digits_published::kListings)
+    whole.cells.push_back(range_cell(each.iteration));
+  for (const Result* each : modes) whole.cells.emplace_back(median_of(*each));
+  table.rows.push_back(std::move(whole));
   table.notes = {
       "Published: rank 0 of their listings, the smallest and the largest that is printed. Their scatter of inputs and "
-      "labels is done in every iteration; ours once before the first, with `data.from = \"rank0\"`, and the column "
+      "labels is done in every iteration; ours once before the first, with `data.from = \"rank0\"`, and the line "
       "shows it divided by the iterations; without that key every rank reads the data itself. Load: samples gathered "
       "into chunks. Hidden: product and sigmoid. Cost: here with the sigmoid of the outputs and the gradient. Back: "
       "with "
@@ -255,8 +255,8 @@ std::string seen(const std::vector<const Result*>& modes, const Result* python) 
   const double first = median_of(*modes.front());
   if (python != nullptr)
     words += fmt::format(
-        " Here our own loops in Python take {:.2f} s per iteration, and {} {:.2f} ms: {:.3g} times as fast.",
-        median_of(*python), short_name(*modes.front()), 1e3 * first, median_of(*python) / first);
+        " Here our own loops in Python take {:.2f} s per iteration, and {} {:.2f} ms: {} times as fast.",
+        median_of(*python), short_name(*modes.front()), 1e3 * first, ratio_text(median_of(*python) / first));
   for (const Result* each : modes)
     if (each->number("ranks").value_or(1) == 2)
       words += fmt::format(

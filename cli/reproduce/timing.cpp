@@ -47,7 +47,8 @@ void time_variants(const ExperimentRun& run, const std::string& series, std::spa
 
 std::string tried_words(const Json& greeting) {
   std::string words;
-  for (const auto& [variant, seconds] : greeting.value("tried", Json::object()).items())
+  const Json tried = greeting.value("tried", Json::object());
+  for (const auto& [variant, seconds] : tried.items())
     words += fmt::format("{}{} {:.3g} s", words.empty() ? "" : ", ", variant, seconds.get<double>());
   return words;
 }

@@ -8,6 +8,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab" / "re
 
 from page_checks import CHROMIUM, CONTRAST, EMPTY, OVERFLOWS, OVERLAPS, SAME_TICKS, start_chromium  # noqa: E402
 from program import MOONS, ProgramTest, main  # noqa: E402
+from reproduce_claims_test import conv, timing  # noqa: E402
+from reproduce_test import result  # noqa: E402
 
 
 class Pages(ProgramTest):
@@ -39,6 +41,25 @@ class Pages(ProgramTest):
                                 "--samples", "3", "--out", "ladder")
         self.assertEqual(done.code, 0, done)
         self.look_at("ladder")
+
+    def test_wide_tables_fit_on_a_desk(self):
+        """The table of ten runs on 1 to 8 cores and that of the phases, with all that a machine may have."""
+        names = ["sequential, SIMD", "SIMD, 2 threads", "SIMD, 2 ranks", "SIMD, 2 ranks, data from rank 0", "SIMD, 4 ranks",
+                 "device, opencl"]
+        phases = {name: 0.01234 for name in ("broadcast", "scatter", "load", "hidden", "output", "cost", "back", "gather", "wait")}
+        modes = "".join(timing(f"iteration: {name}", 0.01234, numbers=phases, words={"backend": "simd"})
+                        for name in [*names, "Python loops"])
+        runs = "".join(conv(series, 8, 4, 2, 1) for series in ("threads", "ranks", "plain loops"))
+        playwright, browser = start_chromium()
+        self.addCleanup(playwright.stop)
+        self.addCleanup(browser.close)
+        for experiment, lines in (("mpi-digits", modes), ("conv-multicore", runs)):
+            self.write(f"{experiment}/results.jsonl", result("run", words={"experiment": experiment}) + lines)
+            self.succeed("reproduce", "--from", experiment)
+            page = browser.new_page(viewport={"width": 1200, "height": 900})
+            page.goto((self.folder / experiment / "report.html").as_uri())
+            self.assertEqual(page.evaluate("""() => [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)
+                .map(e => `${e.getAttribute('aria-label')}: ${e.scrollWidth} of ${e.clientWidth}`)"""), [])
 
     def test_experiment(self):
         done = self.run_program("reproduce", "cuda-quadrants", "--quick", "--out", "quadrants")

@@ -128,6 +128,78 @@ class FinalScore(RanksTest):
             self.assertEqual(self.contents("run")[:2], alone[:2])
 
 
+class FromRankZero(RanksTest):
+    """data.from = "rank0": the other ranks start in a folder that has no data, and end with the same bits."""
+    CONFIG = """\
+[data]
+source = "x.npy"
+labels = "y.npy"
+split = {validation = 8}
+[model]
+sizes = "16-5-3"
+[train]
+batch = 16
+slots = 4
+epochs = 3
+"""
+
+    def scattered(self, library, ranks, *arguments):
+        """Every rank but 0 runs elsewhere."""
+        (self.folder / "elsewhere").mkdir(exist_ok=True)
+        script = self.write("rank.sh", 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ]; then cd elsewhere; fi\nexec "$@"\n')
+        command = self.command(library, ranks)
+        place = command.index(PROGRAM)
+        command[place:place] = ["sh", str(script)]
+        done = subprocess.run([*command, "train", str(self.folder / "a.toml"), *arguments], cwd=self.folder,
+                              env=self.environment(), timeout=120, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def compare(self, library, config, counts=(1, 2, 3)):
+        self.write_digits(40)
+        alone = self.train_alone(config)
+        for ranks in counts:
+            out = f"{library}-{ranks}"
+            result = self.scattered(library, ranks, "--set", 'data.from="rank0"', "--out", out, "--overwrite")
+            self.assertEqual(result.code, 0, result)
+            self.assertEqual(self.contents(out)[:2], alone[:2], f"{ranks} ranks")
+            timings = self.lines(f"{out}/timings.jsonl")
+            self.assertEqual(["scatter" in each["seconds"] for each in timings], [True, False, False])
+            if ranks > 1:
+                self.assertIn("rank 0 has sent the data", result.err)
+                self.assertGreater(timings[0]["seconds"]["scatter"], 0)
+
+    def test_same_bits_with_open_mpi(self):
+        self.compare("openmpi", self.CONFIG)
+
+    def test_same_bits_with_mpich(self):
+        self.compare("mpich", self.CONFIG, [2])
+
+    def test_one_hot_targets_and_double_precision(self):
+        config = self.CONFIG.replace("[model]", "one_hot = true\n[model]").replace("[train]", 'precision = "float64"\n[train]\nloss = "squared-error"')
+        self.compare("openmpi", config, [2])
+
+    def test_real_targets(self):
+        self.compare("openmpi", self.CONFIG.replace("[model]", "regression = true\n[model]").replace("16-5-3", "16-5-1")
+                     .replace("[train]", '[train]\nloss = "squared-error"'), [3])
+
+    def test_without_it_every_rank_needs_the_file(self):
+        self.write_digits(40)
+        self.train_alone(self.CONFIG)
+        result = self.scattered("openmpi", 2, "--out", "run")
+        self.assertEqual(result.code, 3, result)
+        self.assertRegex(result.err, "rank 1 on .*x.npy")
+
+    def test_a_file_that_rank_zero_cannot_read(self):
+        self.write("a.toml", self.CONFIG)
+        result = self.scattered("openmpi", 2, "--set", 'data.from="rank0"', "--out", "run")
+        self.assertEqual(result.code, 3, result)
+        self.assertEqual(len([line for line in result.err.splitlines() if line.startswith("lockstep:")]), 1, result)
+
+    def test_other_values_are_refused(self):
+        self.write("a.toml", self.CONFIG)
+        self.refuse(2, "data.from", "train", "a.toml", "--set", 'data.from="rank1"')
+
+
 class Ends(RanksTest):
     def test_a_fault_of_all_is_said_once(self):
         self.write("a.toml", MOONS.replace("epochs", "epoch"))

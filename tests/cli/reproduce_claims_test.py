@@ -15,7 +15,7 @@ EIGHT["machine"]["processors"] = EIGHT["machine"]["cores"] = 8
 def timing(name, seconds, kind="measurement", **more):
     """Three samples around the time."""
     samples = [0.99 * seconds, seconds, 1.01 * seconds]
-    return result(name, samples=samples, median=seconds, low=samples[0], high=samples[2], coverage=0.75, kind=kind, **more)
+    return result(name, samples=samples, n=3, median=seconds, kind=kind, **more)
 
 
 def kernels(backend, threads=1, **numbers):
@@ -217,7 +217,7 @@ class Claims(ProgramTest):
 
     def test_samples_that_overlap_show_nothing(self):
         noisy = [0.5, 1.0, 2.0]
-        lines = "".join(result(f"threads: simd, {n} threads", samples=noisy, median=1.0, low=0.5, high=2.0, coverage=0.75,
+        lines = "".join(result(f"threads: simd, {n} threads", samples=noisy, n=3, median=1.0,
                                kind="measurement", **kernels("simd", n, processors=2)) for n in (1, 2))
         claims, text = self.judge("openmp-cuda-pytorch", lines)
         self.assertEqual(claims["threads-pay"]["verdict"], "not shown here")
@@ -244,6 +244,26 @@ class Claims(ProgramTest):
         # All 60 costs of the listing, of which the last is:
         self.assertEqual(table[:table.index("</details>")].count("<tr>"), 61)
         self.assertIn('data-value="3.217473"', table)
+
+
+class Figures(ProgramTest):
+    def test_ideal_lines_are_straight(self):
+        for experiment, lines in (("conv-multicore", conv("threads", 8, 4, 2, 1)), ("openmp-cuda-pytorch", thread_times(0.55))):
+            self.write("run/results.jsonl", result("run", words={"experiment": experiment}) + lines)
+            self.succeed("reproduce", "--from", "run")
+            page = (self.folder / "run/report.html").read_text()
+            paths = re.findall(r'<path d="([^"]*)" class="line ideal', page)
+            self.assertTrue(paths, experiment)
+            for path in paths:
+                points = [tuple(map(float, point.split())) for point in re.findall(r"[\d.]+ [\d.]+", path)]
+                (x0, y0), (x1, y1) = points[0], points[-1]
+                for x, y in points:
+                    self.assertAlmostEqual((x - x0) * (y1 - y0), (y - y0) * (x1 - x0), delta=0.2 * abs(x1 - x0), msg=experiment)
+
+    def test_bars_on_logarithmic_axes_say_so(self):
+        self.write("run/results.jsonl", result("run", words={"experiment": "cuda-quadrants"}) + quadrant_times())
+        self.succeed("reproduce", "--from", "run")
+        self.assertIn("logarithmic axis", (self.folder / "run/report.html").read_text())
 
 
 class Data(ProgramTest):

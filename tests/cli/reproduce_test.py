@@ -19,7 +19,7 @@ def result(name, seconds=None, **more):
            "seed": None, "kernels": [], "weight_hash": "", "warnings": [], "numbers": {}, "words": {}, "series": {},
            "configuration": "", "origin": ORIGIN}
     if seconds is not None:
-        one.update(samples=[seconds], median=seconds, low=seconds, high=seconds, coverage=0)
+        one.update(samples=[seconds], n=1, median=seconds)
     return json.dumps({**one, **more}) + "\n"
 
 

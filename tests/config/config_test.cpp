@@ -239,7 +239,8 @@ noise = 0.25
 factor = 0.75
 classes = 7
 features = 8
-seed = 9)")
+seed = 9
+from = "rank0")")
                               .data;
   EXPECT_EQ(data.limit, 1);
   EXPECT_EQ(data.test_limit, 2);
@@ -260,6 +261,7 @@ seed = 9)")
   EXPECT_EQ(data.classes, 7);
   EXPECT_EQ(data.features, 8);
   EXPECT_EQ(data.seed, 9U);
+  EXPECT_TRUE(data.from_rank0);
 }
 
 TEST(Config, ShortFormsOfData) {

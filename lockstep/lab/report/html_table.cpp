@@ -35,6 +35,13 @@ bool has_short_names(const Table& table) {
   });
 }
 
+/// Many columns stand closer together.
+std::string class_attribute(const Table& table) {
+  constexpr std::size_t kMostColumns = 8;
+  const bool dense = table.columns.size() > kMostColumns, short_names = !dense && has_short_names(table);
+  return dense ? " class=\"dense\"" : short_names ? " class=\"short\"" : "";
+}
+
 /// The raw value, so that the page alone gives back what was measured.
 std::string value_attribute(const Cell& cell) {
   const auto number = cell.number();
@@ -78,7 +85,7 @@ std::string table_html(const NamedTable& named) {
   else if (!title.empty())
     out += fmt::format("<p class=\"caption\" aria-hidden=\"true\">{}</p>\n", title);
   out += fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n", title,
-                     has_short_names(table) ? " class=\"short\"" : "");
+                     class_attribute(table));
   out += fmt::format("<caption>{}</caption>\n<thead><tr>", title);
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     out += fmt::format("<th scope=\"col\" class=\"{}\">{}", class_of(table, c), escape_html(table.columns[c].title));

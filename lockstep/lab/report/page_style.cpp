@@ -55,6 +55,7 @@ thead th{font-weight:600;color:var(--soft);border-bottom:1px solid var(--soft);v
 tbody th{font-weight:500}
 tbody th.l{min-width:7.5em}
 .short tbody th{white-space:nowrap}
+.dense{font-size:.8rem}.dense th,.dense td{padding:5px}
 .r{text-align:right}.c{text-align:center}
 td.r .v,.i,.mark,.tag{white-space:nowrap}
 .unit{font-weight:400;white-space:nowrap}

@@ -173,5 +173,12 @@ TEST(ReportCharts, ThousandsOfPointsAreThinned) {
   EXPECT_NE(html, figure_html(chart, "f", false));
 }
 
+TEST(ReportBars, ALogarithmicAxisSaysSo) {
+  BarChart bars{.axis = {.title = "times as fast", .scale = Scale::log}, .groups = {{.label = "a", .bars = {2.0}}}};
+  EXPECT_NE(figure_html(bars, "f", false).find("times as fast, logarithmic axis"), std::string::npos);
+  bars.axis.scale = Scale::linear;
+  EXPECT_EQ(figure_html(bars, "f", false).find("logarithmic"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lockstep::report

@@ -175,6 +175,23 @@ TEST(ReportText, EveryBlockOfWordsIsThere) {
             "warning: careful\n\n2×  faster  really\n\nfoot\n");
 }
 
+TEST(ReportHtml, VerdictsAndFoldedTables) {
+  Document doc{.title = "T"};
+  doc.section("S")
+      .add(Notice{.kind = Notice::Kind::good, .word = "Holds.", .text = "two"})
+      .add(Checklist{
+          .rules = {{.state = Rule::State::broken, .rule = "It is so.", .why = "3", .word = "does not hold"}}})
+      .add(Table{
+          .title = "Long", .columns = {{.title = "N"}}, .rows = {{.cells = {1}}, {.cells = {2}}}, .folded = true});
+  const std::string page = to_html(doc), text = to_text(doc);
+  EXPECT_NE(page.find("<strong>Holds.</strong> two"), std::string::npos);
+  EXPECT_NE(page.find("<span class=\"state\">does not hold</span>"), std::string::npos);
+  EXPECT_NE(page.find("<details>\n<summary class=\"caption\">Long <span class=\"unit\">2 rows</span></summary>"),
+            std::string::npos);
+  EXPECT_EQ(page.find("</details>") != std::string::npos, true);
+  EXPECT_NE(text.find("Holds. two\n\ndoes not hold  It is so. 3\n"), std::string::npos) << text;
+}
+
 TEST(ReportHtml, HostileNamesStayNames) {
   const std::string bad = "\"><img src=x onerror=alert(1)>";
   Document document{.title = bad, .subtitle = bad, .footer = bad};
