@@ -120,11 +120,11 @@ void read_generator(const TableReader& table, DataConfig& data) {
 
 const std::vector<std::string>& data_keys() {
   static const std::vector<std::string> keys = {
-      "source",     "limit",      "test_limit", "test",         "labels",      "test_labels", "x_key",    "y_key",
-      "test_x_key", "test_y_key", "header",     "label_column", "label_rule",  "regression",  "stream",   "shape",
-      "layout",     "transpose",  "resize",     "scale",        "standardise", "one_hot",     "shuffle",  "stratify",
-      "split",      "count",      "test_count", "noise",        "factor",      "classes",     "features", "seed",
-      "from"};
+      "source",  "limit",      "test_limit", "test",      "labels",       "test_labels", "x_key",
+      "y_key",   "test_x_key", "test_y_key", "header",    "label_column", "label_rule",  "regression",
+      "stream",  "shape",      "layout",     "transpose", "resize",       "scale",       "standardise",
+      "one_hot", "shuffle",    "stratify",   "split",     "count",        "test_count",  "noise",
+      "factor",  "classes",    "features",   "seed",      "from"};
   return keys;
 }
 
