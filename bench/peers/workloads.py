@@ -192,12 +192,14 @@ def walk(workload):
 
 
 def multiplications(workload):
-    """Of the forward pass of one sample, layer by layer; taps in the padding count."""
+    """Of the forward pass of one sample, layer by layer; taps in the padding do not count."""
     for _, kind, n, before, after in walk(workload):
         if kind == "linear":
             yield math.prod(before) * n[0]
         elif kind == "conv2d":
-            yield math.prod(after) * before[0] * n[1] ** 2
+            inside = [sum(0 <= out + tap - n[2] < before[axis] for out in range(after[axis]) for tap in range(n[1]))
+                      for axis in (1, 2)]
+            yield n[0] * before[0] * math.prod(inside)
 
 
 def shapes(workload):

