@@ -6,9 +6,11 @@ LOCKSTEP = "lockstep"
 
 
 def interval(samples):
-    """Median and its 95 % interval by order statistics: the innermost pair that covers it; the whole range where there
-    are too few samples for 95 %."""
+    """Median and its 95 % interval by order statistics: the innermost pair that covers it; None, None where there are too
+    few samples for one."""
     ordered, n = sorted(samples), len(samples)
+    if outside(n, 0) > 0.05:
+        return statistics.median(ordered), None, None
     rank = 0
     while rank + 1 < n / 2 and outside(n, rank + 1) <= 0.05:
         rank += 1
@@ -28,7 +30,7 @@ def summarise(workload, threads, runs, versions, rate):
     rows = []
     for name, (median, low, high) in sorted(times.items(), key=lambda item: item[1][0]):
         last = runs[name][-1]
-        rows.append({"contender": name, "seconds": median, "low": low, "high": high,
+        rows.append({"contender": name, "seconds": median, "low": low, "high": high, "n": len(runs[name]),
                      "ratio": best / median if best else None,
                      "share": workload.flops / median / rate if rate else None,
                      "loss": last.get("loss"), "accuracy": last.get("accuracy"), "version": versions[name]})
@@ -41,7 +43,8 @@ def summarise(workload, threads, runs, versions, rate):
 def cells(row):
     def maybe(value, form):
         return "-" if value is None else form.format(value)
-    return [row["contender"], f"{row['seconds'] * 1e3:.2f}", f"{row['low'] * 1e3:.2f} - {row['high'] * 1e3:.2f}",
+    spread = f"n = {row['n']}" if row["low"] is None else f"{row['low'] * 1e3:.2f} - {row['high'] * 1e3:.2f}"
+    return [row["contender"], f"{row['seconds'] * 1e3:.2f}", spread,
             maybe(row["ratio"], "{:.2f}x"), maybe(row["share"] and 100 * row["share"], "{:.0f} %"),
             maybe(row["loss"], "{:.5f}"), maybe(row["accuracy"] and 100 * row["accuracy"], "{:.1f} %"), row["version"]]
 

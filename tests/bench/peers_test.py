@@ -118,7 +118,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(workloads.by_name("mlp").steps_per_epoch, 938)
 
     def test_the_interval_covers_the_median_in_95_of_100_cases(self):
-        self.assertEqual(report.interval([3, 1, 2]), (2, 1, 3))
+        self.assertEqual(report.interval([3, 1, 2]), (2, None, None))  # too few for an interval
+        self.assertEqual(report.interval(range(1, 7)), (3.5, 1, 6))  # [1st, 6th] of 6: 96.9 %
         self.assertEqual(report.interval(range(1, 10)), (5, 2, 8))  # [2nd, 8th] of 9: 96.1 %
         self.assertEqual(report.interval(range(1, 9)), (4.5, 1, 8))  # [2nd, 7th] of 8: 93.0 %
 
@@ -129,6 +130,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(result["ratio"], 2.0)
         self.assertEqual(result["share"], 0.5)  # a step takes one second, the rate allows two
         self.assertIn("2.00x", report.comparison_text(result))
+        self.assertIn("n = 3", report.comparison_text(result))
 
     def test_the_time_on_one_thread_over_that_on_two(self):
         def of(threads, seconds):

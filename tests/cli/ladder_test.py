@@ -118,6 +118,23 @@ class Ladder(ProgramTest):
         for name in ("threads-0", "threads-2x", "hybrid-2", "hybrid-2x2x2", "ranks-100000"):
             self.refuse(2, f"--rungs {name}", "ladder", "moons.toml", "--out", "none", "--rungs", name)
 
+    def test_an_efficiency_that_cannot_be(self):
+        """Two workers six times as fast as one: a fault of measuring, not a finding."""
+        if len(RUNGS) < 3:
+            self.skipTest("needs two processors")
+        self.assertEqual(self.climb(out="odd").code, 0)
+        results = self.results("odd")
+        base = next(r for r in results if r["kind"] == "ladder" and r["name"] == "simd")["median"]
+        for rung in results:
+            if rung["kind"] == "ladder" and rung["name"] == "threads-2":
+                rung.update(samples=[base / 6.08], n=1, median=base / 6.08)
+        (self.folder / "odd/results.jsonl").write_text("".join(json.dumps(r) + "\n" for r in results))
+        self.assertEqual(self.run_program("report", "odd").code, 0)
+        page = (self.folder / "odd/report.html").read_text()
+        self.assertNotIn("304 %", page)
+        self.assertIn("not usable", page)
+        self.assertIn("the machine was busy", page)
+
     def report_again(self, page):
         """The same page from the results alone; hostile names do no harm; a damaged line is refused."""
         (self.folder / "out/report.html").unlink()
