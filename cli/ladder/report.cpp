@@ -11,7 +11,6 @@
 #include "lockstep/lab/fits.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 #include "lockstep/lab/text_table.hpp"
-#include "lockstep/nn/parameters.hpp"
 
 namespace lockstep::cli {
 
