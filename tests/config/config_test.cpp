@@ -95,7 +95,7 @@ TEST(Config, DefaultsAreThoseOfTheStructs) {
   EXPECT_EQ(config.data.factor, 0.5);
 }
 
-TEST(Config, SizesMakeLinearLayersWithActivationsBetween) {
+TEST(Config, SizesMakeLayersWithActivationsBetween) {
   const RunConfig config = with_model("sizes = \"784-128-64-10\"\nactivation = \"relu\"\noutput = \"softmax\"");
   EXPECT_EQ(config.model.input, (Shape{784}));
   std::string types;

@@ -9,7 +9,7 @@ namespace {
 
 const std::vector<std::string> kNames = {"epochs", "batch", "optimizer", "lr"};
 
-TEST(Suggest, DistanceCountsInsertionsDeletionsReplacementsAndSwaps) {
+TEST(Suggest, DistanceCountsEditsAndSwaps) {
   EXPECT_EQ(edit_distance("", ""), 0);
   EXPECT_EQ(edit_distance("", "abc"), 3);
   EXPECT_EQ(edit_distance("abc", ""), 3);
@@ -36,7 +36,7 @@ TEST(Suggest, NothingIsNearToSomethingElse) {
   EXPECT_EQ(nearest(std::string(100'000, 'e'), kNames), std::nullopt);
 }
 
-TEST(Suggest, SuggestionListsEverythingWhenNothingIsNear) {
+TEST(Suggest, ListsEverythingWhenNothingIsNear) {
   EXPECT_EQ(suggestion("epoch", kNames), "; did you mean epochs?");
   EXPECT_EQ(suggestion("zebra", kNames), "; known are epochs, batch, optimizer, lr");
 }

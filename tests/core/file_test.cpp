@@ -109,7 +109,7 @@ TEST(WriteFileAtomically, NamesAMissingFolder) {
 }
 
 // A limit on the size of files stands in for a full disk: the write fails half-way through.
-TEST(WriteFileAtomically, AFullDiskLeavesTheOldFileAndNoOther) {
+TEST(WriteFileAtomically, FullDiskLeavesTheOldFile) {
   const TemporaryFolder folder;
   const fs::path path = folder / "model.bin";
   write_file_atomically(path, "old");

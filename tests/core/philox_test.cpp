@@ -33,7 +33,7 @@ TEST(RandomBlock, PacksAsDocumented) {
   EXPECT_EQ(random_block(key, 0x44243f6a88), (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(RandomBlock, EveryFieldReachesItsLimitWithoutCollision) {
+TEST(RandomBlock, FieldsAtTheirLimitsDoNotCollide) {
   const RandomKey base{.seed = 7, .purpose = Purpose::dropout, .epoch = 1, .sample = 1, .layer = 1};
   std::set<Words> seen = {random_block(base, 1)};
   std::size_t count = 1;

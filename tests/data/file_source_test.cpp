@@ -76,7 +76,7 @@ TEST_F(FileSource, IdxWithWrongLabels) {
   refuse(ExitCode::data, config.labels + ": labels are read from .npy, IDX or one-column .csv files", config);
 }
 
-TEST_F(FileSource, TestLabelsMustBeClassesOfTheTrainingSet) {
+TEST_F(FileSource, TestLabelsMustBeTrainingClasses) {
   DataConfig config{.source = put("x", write_idx(counting<std::uint8_t>({2, 3}))),
                     .test = put("tx", write_idx(counting<std::uint8_t>({1, 3}))),
                     .labels = put("l", write_idx(labels({0, 1}))),

@@ -49,7 +49,7 @@ TEST(Source, SplitsByCountAndFraction) {
   EXPECT_EQ(load_data(config).train->size(), 500);
 }
 
-TEST(Source, ShufflesBeforeTheSplitAndLimitsBeforeTheShuffle) {
+TEST(Source, ShufflesBeforeTheSplitAfterTheLimit) {
   DataConfig config{.source = "moons", .limit = 300, .shuffle = true, .count = 1000, .seed = 11};
   config.split = {.train = 200, .validation = 100};
   const DataSplits splits = load_data(config);

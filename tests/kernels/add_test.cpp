@@ -9,7 +9,7 @@ template <class T>
 class AddKernel : public ::testing::Test {};
 TYPED_TEST_SUITE(AddKernel, Scalars);
 
-TYPED_TEST(AddKernel, AddsElementByElementAlsoInPlace) {
+TYPED_TEST(AddKernel, AddsElementsAlsoInPlace) {
   using T = TypeParam;
   KernelContext context;
   const auto add = make_naive_table<T>().add;

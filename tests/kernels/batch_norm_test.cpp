@@ -130,7 +130,7 @@ Expected<T> expected_slot(const Problem<T>& p, std::int64_t c, std::int64_t slot
   return e;
 }
 
-TYPED_TEST(BatchNormOrder, ForwardAndBackwardFollowTheHeader) {
+TYPED_TEST(BatchNormOrder, FollowsTheHeader) {
   using T = TypeParam;
   for (const auto& sizes : kCuts) {
     const Problem<T> p(3, 5, sizes);
@@ -201,7 +201,7 @@ TYPED_TEST(BatchNormOrder, InPlaceAndWithoutDx) {
   EXPECT_TRUE(identical(buffer, wanted.dx));
 }
 
-TYPED_TEST(BatchNormOrder, InferenceUsesTheRunningStatistics) {
+TYPED_TEST(BatchNormOrder, InfersByRunningMeans) {
   using T = TypeParam;
   const Problem<T> p(3, 2, {7});
   const auto mean = random_vector<T>(3, 8), var = random_vector<T>(3, 9, 0.1, 2);

@@ -40,7 +40,7 @@ std::vector<Tap> all_taps(const Conv2dGeometry& g) {
 
 using Place = std::array<std::int64_t, 3>;
 
-TYPED_TEST(Conv2dOrder, OutputsAreOneChainOverChannelsAndTaps) {
+TYPED_TEST(Conv2dOrder, OutputsAreOneChain) {
   using T = TypeParam;
   for (const NamedGeometry& geometry : kGeometries) {
     const ConvProblem<T> p(geometry.g, 3);
@@ -58,7 +58,7 @@ TYPED_TEST(Conv2dOrder, OutputsAreOneChainOverChannelsAndTaps) {
   }
 }
 
-TYPED_TEST(Conv2dOrder, DataGradientsAreOneChainOverOutputChannelsAndTaps) {
+TYPED_TEST(Conv2dOrder, DataGradientsAreOneChain) {
   using T = TypeParam;
   for (const NamedGeometry& geometry : kGeometries) {
     const ConvProblem<T> p(geometry.g, 3);
@@ -90,7 +90,7 @@ T slot_sum(std::int64_t samples, const std::map<std::array<std::int64_t, 2>, Tap
   return lanes[0];
 }
 
-TYPED_TEST(Conv2dOrder, WeightGradientOfASlotIsLanesThenTheLaneTree) {
+TYPED_TEST(Conv2dOrder, WeightGradientIsTheTree) {
   using T = TypeParam;
   for (const NamedGeometry& geometry : kGeometries)
     for (const std::int64_t samples : {1, 15, 16, 17, 37}) {
@@ -108,7 +108,7 @@ TYPED_TEST(Conv2dOrder, WeightGradientOfASlotIsLanesThenTheLaneTree) {
     }
 }
 
-TYPED_TEST(Conv2dOrder, BiasGradientOfASlotIsLanesThenTheLaneTree) {
+TYPED_TEST(Conv2dOrder, BiasGradientIsTheLaneTree) {
   using T = TypeParam;
   for (const NamedGeometry& geometry : kGeometries) {
     const ConvProblem<T> p(geometry.g, 37);
@@ -125,7 +125,7 @@ TYPED_TEST(Conv2dOrder, BiasGradientOfASlotIsLanesThenTheLaneTree) {
   }
 }
 
-TYPED_TEST(Conv2dOrder, ChunkOfSlotsIsTheTreeOfItsSlots) {
+TYPED_TEST(Conv2dOrder, ChunkIsTheTreeOfSlots) {
   using T = TypeParam;
   for (const auto& sizes : kCuts) {
     const Cut cut(sizes);

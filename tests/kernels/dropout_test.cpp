@@ -20,7 +20,7 @@ template <class T>
 class DropoutKernel : public ::testing::Test {};
 TYPED_TEST_SUITE(DropoutKernel, Scalars);
 
-TYPED_TEST(DropoutKernel, KeepsByTheWordsOfTheSample) {
+TYPED_TEST(DropoutKernel, KeepsByWordsOfTheSample) {
   using T = TypeParam;
   const std::vector<std::int64_t> ids = {7, 0, 123456789012};
   const TestMatrix<T> x(11, 3, 1);
@@ -37,7 +37,7 @@ TYPED_TEST(DropoutKernel, KeepsByTheWordsOfTheSample) {
   }
 }
 
-TYPED_TEST(DropoutKernel, AWordEqualToTheThresholdIsKept) {
+TYPED_TEST(DropoutKernel, KeepsAtTheThreshold) {
   using T = TypeParam;
   RandomKey key = kKey;
   key.sample = 7;
@@ -47,7 +47,7 @@ TYPED_TEST(DropoutKernel, AWordEqualToTheThresholdIsKept) {
   EXPECT_EQ(apply(x, {7}, (double(word) + 1) / 4294967296.0)(2, 0), T(0));
 }
 
-TYPED_TEST(DropoutKernel, MaskDoesNotDependOnTheColumn) {
+TYPED_TEST(DropoutKernel, IgnoresTheColumn) {
   using T = TypeParam;
   TestMatrix<T> x(20, 4);
   for (std::int64_t r = 0; r < 20; ++r)
@@ -61,7 +61,7 @@ TYPED_TEST(DropoutKernel, MaskDoesNotDependOnTheColumn) {
   EXPECT_FALSE(identical(y, other));
 }
 
-TYPED_TEST(DropoutKernel, EpochSeedAndLayerChangeTheMask) {
+TYPED_TEST(DropoutKernel, KeysChangeTheMask) {
   using T = TypeParam;
   const TestMatrix<T> x(40, 1, 1);
   const auto y = apply(x, {1}, 0.5);

@@ -73,7 +73,7 @@ T chain(T start, const std::vector<std::pair<T, T>>& terms) {
   return sum;
 }
 
-TYPED_TEST(LinearOrder, OutputsAreOneChainOverInputsFromTheBias) {
+TYPED_TEST(LinearOrder, OutputsAreOneChain) {
   using T = TypeParam;
   bool order_matters = false;
   for (const Dims d : kDims) {
@@ -94,7 +94,7 @@ TYPED_TEST(LinearOrder, OutputsAreOneChainOverInputsFromTheBias) {
   EXPECT_TRUE(order_matters) << "these problems could not tell one order from another";
 }
 
-TYPED_TEST(LinearOrder, DataGradientsAreOneChainOverOutputs) {
+TYPED_TEST(LinearOrder, DataGradientsAreOneChain) {
   using T = TypeParam;
   for (const Dims d : kDims) {
     const Problem<T> p(d, 4);
@@ -109,7 +109,7 @@ TYPED_TEST(LinearOrder, DataGradientsAreOneChainOverOutputs) {
   }
 }
 
-TYPED_TEST(LinearOrder, WeightGradientOfASlotIsOneChainOverSamples) {
+TYPED_TEST(LinearOrder, WeightGradientIsOneChain) {
   using T = TypeParam;
   const Problem<T> p({5, 3}, 37);
   const Cut cut({37});
@@ -126,7 +126,7 @@ TYPED_TEST(LinearOrder, WeightGradientOfASlotIsOneChainOverSamples) {
   }
 }
 
-TYPED_TEST(LinearOrder, ChunkOfSlotsIsTheTreeOfItsSlots) {
+TYPED_TEST(LinearOrder, ChunkIsTheTreeOfSlots) {
   using T = TypeParam;
   for (const auto& sizes : kCuts) {
     const Cut cut(sizes);

@@ -113,7 +113,7 @@ template <class T>
 class LossOrder : public ::testing::Test {};
 TYPED_TEST_SUITE(LossOrder, Scalars);
 
-TYPED_TEST(LossOrder, GradientIsOptionalScaledAndInPlace) {
+TYPED_TEST(LossOrder, GradientIsOptionalAndScaled) {
   using T = TypeParam;
   for (const Case& c : kCases) {
     Problem<T> p(c.kind, c.outputs, 6, c.by_label);

@@ -117,7 +117,7 @@ TYPED_TEST(OptimizerKernels, Rmsprop) {
   }
 }
 
-TYPED_TEST(OptimizerKernels, SquareSumsAreChainsOverBlocksInDouble) {
+TYPED_TEST(OptimizerKernels, SquareSumsInDouble) {
   using T = TypeParam;
   for (const std::int64_t count :
        {std::int64_t{1}, kSquareBlock - 1, kSquareBlock, kSquareBlock + 1, 3 * kSquareBlock + 7}) {

@@ -129,7 +129,7 @@ template <class T>
 class Pool2dOrder : public ::testing::Test {};
 TYPED_TEST_SUITE(Pool2dOrder, Scalars);
 
-TYPED_TEST(Pool2dOrder, AverageIsAChainOverTheTapsTimesTheShareOfTheArea) {
+TYPED_TEST(Pool2dOrder, AverageIsAChain) {
   using T = TypeParam;
   for (const auto& [name, g] : kGeometries) {
     const TestMatrix<T> x(in_rows(g), 3, 1);
@@ -150,7 +150,7 @@ TYPED_TEST(Pool2dOrder, AverageIsAChainOverTheTapsTimesTheShareOfTheArea) {
   }
 }
 
-TYPED_TEST(Pool2dOrder, AverageGradientAddsWindowsThenScales) {
+TYPED_TEST(Pool2dOrder, AverageGradientAddsFirst) {
   using T = TypeParam;
   for (const auto& [name, g] : kGeometries) {
     const TestMatrix<T> dy(out_rows(g), 3, 1);

@@ -38,7 +38,7 @@ TEST(Efficiency, TheLargestOverheadLimits) {
   EXPECT_NE(find_limit({.phases = {{"wait", 0.3}}}).sentence.find("30 %"), std::string::npos);
 }
 
-TEST(Efficiency, WithoutOverheadTheMachineOrTheKernelsLimit) {
+TEST(Efficiency, WithoutOverheadTheMachineLimits) {
   EXPECT_EQ(find_limit({.flops_share = 0.7}).what, "arithmetic");
   EXPECT_EQ(find_limit({.flops_share = 0.2, .bandwidth_share = 0.8}).what, "memory");
   const Limit kernels =

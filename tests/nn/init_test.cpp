@@ -69,7 +69,7 @@ TEST(Init, Constants) {
   EXPECT_EQ(draw({.kind = InitKind::constant, .scale = 0.5}, 1, 0, 2), (std::vector<double>{0.5, 0.5}));
 }
 
-TEST(Init, EveryElementIsAPureFunctionOfSeedParameterAndPlace) {
+TEST(Init, ElementsDependOnSeedParameterAndPlaceOnly) {
   const Init init{.kind = InitKind::he_normal};
   const auto all = draw(init);
   EXPECT_EQ(draw(init), all);
@@ -95,7 +95,7 @@ TEST(Init, NamesFollowTheEnum) {
   EXPECT_EQ(init_names()[static_cast<std::size_t>(InitKind::constant)], "constant");
 }
 
-TEST(Init, NetworkDrawsWeightsZeroesBiasesAndKeepsBatchNorm) {
+TEST(Init, DrawsWeightsZeroesBiasesKeepsBatchNorm) {
   Network net({1, 8, 8}, Precision::float64, {.kind = InitKind::fan_in_uniform});
   net.add(Conv2d{.out = 4, .kernel = 3}).add(BatchNorm{}).add(Flatten{}).add(Linear{.out = 30});
   for (const ParameterInfo& info : net.parameters()) {

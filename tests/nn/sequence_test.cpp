@@ -201,7 +201,7 @@ TEST(Sequence, GradientsOfEveryPairOfNeighbours) {
   EXPECT_GT(tried, 150);
 }
 
-TEST(Sequence, GradientsWhereTheFirstOrLastLayerHasNoParameters) {
+TEST(Sequence, GradientsWithoutParametersAtAnEnd) {
   for (const LayerSpec& layer : middles()) {
     Network leading({2, 3, 3}, Precision::float64), trailing({2, 3, 3}, Precision::float64);
     trailing.add(Conv2d{.out = 2, .kernel = 3, .pad = 1});

@@ -34,7 +34,7 @@ TEST(Split, OfNothingIsEverybodysWhole) {
   EXPECT_EQ(whole.part(12, 3).count, 12);
 }
 
-TEST(SplitLayers, FollowChannelsThroughPoolingAndFlattening) {
+TEST(SplitLayers, FollowChannelsThroughPooling) {
   Network net({1, 8, 8});
   net.add(Conv2d{.out = 6, .kernel = 3, .pad = 1}).add(BatchNorm{}).add(MaxPool2d{}).add(Flatten{}).add(Dropout{});
   net.add(Linear{.out = 10}).add(Softmax{}).add(Linear{.out = 4});

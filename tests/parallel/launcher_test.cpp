@@ -62,7 +62,7 @@ TEST(Launcher, SrunWithPmi2IsMpich) {
 
 // As seen under mpirun.mpich -n 4 in a job of two nodes, where Slurm's default is pmix: one helper per node was started
 // by srun, and each started two ranks.
-TEST(Launcher, MpichsMpirunInsideAJobIsNotTakenForSrun) {
+TEST(Launcher, MpichInsideAJobIsNotTakenForSrun) {
   const auto mpich = found_in({{"PMI_FD", "5"},
                                {"PMI_RANK", "3"},
                                {"PMI_SIZE", "4"},
@@ -77,7 +77,7 @@ TEST(Launcher, MpichsMpirunInsideAJobIsNotTakenForSrun) {
 }
 
 // The same with Open MPI's mpirun, whose second node was started by srun as a step of one task.
-TEST(Launcher, OpenMpisMpirunInsideAJobIsNotTakenForSrun) {
+TEST(Launcher, OpenMpiInsideAJobIsNotTakenForSrun) {
   const auto open_mpi = found_in(
       {{"OMPI_COMM_WORLD_SIZE", "2"}, {"PMIX_RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}});
   ASSERT_TRUE(open_mpi);
@@ -85,7 +85,7 @@ TEST(Launcher, OpenMpisMpirunInsideAJobIsNotTakenForSrun) {
   EXPECT_EQ(open_mpi->name, "Open MPI's mpirun");
 }
 
-TEST(Launcher, ProcessesThatCannotFindEachOtherAreRefused) {
+TEST(Launcher, UnconnectedProcessesAreRefused) {
   try {
     found_in({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "2"}});
     FAIL() << "each would train alone";

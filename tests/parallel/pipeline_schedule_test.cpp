@@ -26,7 +26,7 @@ TEST(PipelineSchedule, IsTheOneOfTheTextbook) {
   EXPECT_EQ(text(gpipe, 0, 2, 0), "");
 }
 
-TEST(PipelineSchedule, NeverHasMoreInFlightThanItSays) {
+TEST(PipelineSchedule, HasNoMoreInFlightThanItSays) {
   for (const PipelineSchedule schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_forward_one_backward})
     for (const int stages : {1, 2, 5})
       for (int stage = 0; stage < stages; ++stage)

@@ -109,7 +109,7 @@ TEST(RankTree, BytesAreThoseOfTheAlgorithm) {
     });
 }
 
-TEST(RankTree, ManyRanksPassOnEveryStretchAndSendNoMoreBytes) {
+TEST(RankTree, ManyRanksSendNoMoreBytes) {
   constexpr int kRanks = 24;
   run_ranks(kRanks, [&](Ranks& ranks) {
     RankTree<float> tree(ranks, 8, {48, 48, 1});

@@ -46,7 +46,7 @@ void sum_up(SlotSums<float>& sums, SlicedReduction<float>& slices, std::int64_t 
   }
 }
 
-TEST(SlicedReduction, GivesTheTreeForAnyRanksAndMembers) {
+TEST(SlicedReduction, IsTheTreeForAnyRanks) {
   constexpr std::int64_t kElements = 41;
   for (const RankReduction reduction : {RankReduction::tree, RankReduction::gather})
     for (const std::int64_t slots : {1, 4, 16})

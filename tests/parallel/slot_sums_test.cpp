@@ -26,7 +26,7 @@ void sum_slots(SlotSums<float>& sums, std::int64_t first, std::int64_t last, std
   }
 }
 
-TEST(SlotSums, AnyNumberOfWorkersAndAnyRunsGiveTheTree) {
+TEST(SlotSums, AnyWorkersAndRunsGiveTheTree) {
   const KernelTable<float> kernels = make_naive_table<float>();
   KernelContext context;
   for (const std::int64_t slots : {1, 2, 4, 16, 64})
@@ -51,7 +51,7 @@ TEST(SlotSums, AnyNumberOfWorkersAndAnyRunsGiveTheTree) {
       }
 }
 
-TEST(SlotSums, ARangeOfSlotsFallsIntoItsLargestSubtrees) {
+TEST(SlotSums, RangesFallIntoTheLargestSubtrees) {
   for (const std::int64_t last : {0, 1, 5, 8, 13, 64})
     for (std::int64_t first = 0; first <= last; ++first) {
       std::int64_t slot = first;

@@ -35,7 +35,7 @@ TEST(Team, SharesCoverARangeWithoutOverlap) {
   }
 }
 
-TEST(Team, AFailureReachesTheCallerAndFreesTheOthers) {
+TEST(Team, FailureReachesTheCallerAndFreesOthers) {
   try {
     run_team(4, [](const Member& member) {
       if (member.index == 2) throw Error(ExitCode::diverged, "member 2");

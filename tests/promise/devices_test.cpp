@@ -30,7 +30,7 @@ std::string missing(Backend backend) {
   }
 }
 
-class PromiseDevices : public testing::TestWithParam<Backend> {
+class Devices : public testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
     test::use_emulator();
@@ -42,7 +42,7 @@ class PromiseDevices : public testing::TestWithParam<Backend> {
   }
 };
 
-TEST_P(PromiseDevices, OneHashForEveryNetwork) {
+TEST_P(Devices, OneHash) {
   for (const PromiseRun& run : promise_runs()) {
     const DataSplits data = promise_data(run);
     PromiseRun naive = run;
@@ -53,7 +53,7 @@ TEST_P(PromiseDevices, OneHashForEveryNetwork) {
   }
 }
 
-TEST_P(PromiseDevices, OneHashInFloat64) {
+TEST_P(Devices, OneHashInFloat64) {
   PromiseRun run = mlp_run();
   Network network({1, 8, 8}, Precision::float64);
   for (const LayerSpec& layer : run.network.layers()) network.add(layer);
@@ -62,7 +62,7 @@ TEST_P(PromiseDevices, OneHashInFloat64) {
   EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test), training_hash(run, *data.train, *data.test));
 }
 
-TEST_P(PromiseDevices, OneHashForRanks) {
+TEST_P(Devices, OneHashForRanks) {
   const PromiseRun run = bn_cnn_run();
   const DataSplits data = promise_data(run);
   const std::string expected = training_hash(run, *data.train, *data.test);
@@ -72,7 +72,7 @@ TEST_P(PromiseDevices, OneHashForRanks) {
     });
 }
 
-TEST_P(PromiseDevices, EmptySlotsResidualBlocksAndRealTargets) {
+TEST_P(Devices, OddNetworks) {
   PromiseRun run = bn_cnn_run();
   Network network({1, 12, 12});
   network.add(Conv2d{.out = 4, .kernel = 3, .pad = 1}).add(Tanh{});
@@ -90,7 +90,7 @@ TEST_P(PromiseDevices, EmptySlotsResidualBlocksAndRealTargets) {
 }
 
 /// From threads to the device and back, in the middle of an epoch.
-TEST_P(PromiseDevices, ResumedElsewhereItIsTheSameRun) {
+TEST_P(Devices, ResumesElsewhere) {
   const PromiseRun run = bn_cnn_run();
   const DataSplits data = promise_data(run);
   struct Stopped {};
@@ -120,7 +120,7 @@ TEST_P(PromiseDevices, ResumedElsewhereItIsTheSameRun) {
   expect_same(train(on_device(run), &threads, -1), whole);
 }
 
-TEST_P(PromiseDevices, PredictsTheSame) {
+TEST_P(Devices, PredictsTheSame) {
   const PromiseRun run = lenet5_run();
   const DataSplits data = promise_data(run);
   Network network = run.network;
@@ -133,7 +133,7 @@ TEST_P(PromiseDevices, PredictsTheSame) {
 }
 
 /// Samples, labels and ids go down, two numbers per slot come up: as device_engine_tests says of the host's device.
-TEST_P(PromiseDevices, StepsCopyNothingButSamplesAndScores) {
+TEST_P(Devices, StepsCopyLittle) {
   PromiseRun run = on_device(bn_cnn_run());
   run.options.batch = 16;
   run.options.slots = 2;
@@ -151,7 +151,7 @@ TEST_P(PromiseDevices, StepsCopyNothingButSamplesAndScores) {
   EXPECT_EQ(seen[3].bytes_to_host - seen[2].bytes_to_host, 2 * (8 + 8));
 }
 
-TEST_P(PromiseDevices, ProfileCountsKernels) {
+TEST_P(Devices, CountsKernels) {
   const PromiseRun run = mlp_run();
   const DataSplits data = promise_data(run);
   Network network = run.network;
@@ -164,7 +164,7 @@ TEST_P(PromiseDevices, ProfileCountsKernels) {
 
 /// Gradients from device to device. The emulator runs kernels as late as it may, and the transport reads and writes
 /// device memory without asking: a missing wait is a wrong hash.
-TEST(PromiseEmulator, OneHashForRanksThatExchangeDeviceMemory) {
+TEST(PromiseEmulator, RanksSwapDeviceMemory) {
   test::use_emulator();
   if (open_device(Backend::cuda)->info().platform.find("emulator") == std::string::npos)
     GTEST_SKIP() << "only the emulator's memory can be read from outside";
@@ -192,7 +192,7 @@ TEST(PromiseEmulator, OneHashForRanksThatExchangeDeviceMemory) {
         std::chrono::seconds(60), wrap);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, PromiseDevices,
+INSTANTIATE_TEST_SUITE_P(, Devices,
                          testing::Values(Backend::opencl, Backend::opencl_naive, Backend::cuda, Backend::cuda_naive),
                          [](const auto& backend) {
                            std::string name = name_of(backend.param);

@@ -56,7 +56,7 @@ TEST_P(PromiseRanks, OneHashForNetworksInParts) {
   }
 }
 
-TEST_P(PromiseRanks, OneHashForGatheringAtRankZero) {
+TEST_P(PromiseRanks, OneHashGatheredAtRankZero) {
   const DataSplits data = promise_data(run_);
   const std::string expected = training_hash(run_, *data.train, *data.test);
   PromiseRun run = run_;
@@ -99,7 +99,7 @@ TEST_P(PromiseRanks, GradientsAndStepsToo) {
 }
 
 /// Each rank owns a part of the optimiser's state; where it is wished for, and after fit, every rank has all of it.
-TEST_P(PromiseRanks, StateIsGatheredAndTrainingStopsTogether) {
+TEST_P(PromiseRanks, StopsTogetherWithItsState) {
   const DataSplits data = promise_data(run_);
   run_.options.threads = 1;
   constexpr std::int64_t kStop = 3;  // in the middle of the second epoch
@@ -137,7 +137,7 @@ TEST_P(PromiseRanks, StateIsGatheredAndTrainingStopsTogether) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, PromiseRanks, testing::Range(0, 3), [](const auto& network) {
+INSTANTIATE_TEST_SUITE_P(, PromiseRanks, testing::Range(0, 3), [](const auto& network) {
   return network.param == 0 ? "mlp" : network.param == 1 ? "lenet5" : "bn_cnn";
 });
 

@@ -46,9 +46,7 @@ class Promise : public testing::TestWithParam<int> {
   PromiseRun run_ = promise_runs()[static_cast<std::size_t>(GetParam())];
 };
 
-TEST_P(Promise, OneHashForThreadsBackendsAndInstructionSets) {
-  expect_one_hash(run_, promise_data(run_), {1, 2, 3, 4, 7, 16});
-}
+TEST_P(Promise, OneHashForThreadsAndBackends) { expect_one_hash(run_, promise_data(run_), {1, 2, 3, 4, 7, 16}); }
 
 /// Otherwise a trainer that does nothing would keep the promise.
 TEST_P(Promise, TheHashTellsRunsApart) {
@@ -115,7 +113,7 @@ class SleepyDataset final : public Dataset {
   mutable std::atomic<int> sleeps_ = 0;
 };
 
-TEST_P(Promise, SleepInRandomSlotsChangesNothing) {
+TEST_P(Promise, RandomSleepChangesNothing) {
   const DataSplits data = promise_data(run_);
   const std::string expected = hash_with(run_, Backend::simd, 1, data);
   for (const unsigned seed : {1U, 2U, 3U}) {
@@ -129,7 +127,7 @@ TEST_P(Promise, SleepInRandomSlotsChangesNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Promise, testing::Range(0, static_cast<int>(promise_runs().size())),
+INSTANTIATE_TEST_SUITE_P(, Promise, testing::Range(0, static_cast<int>(promise_runs().size())),
                          [](const auto& network) {
                            std::string name = promise_runs()[static_cast<std::size_t>(network.param)].name;
                            std::erase(name, '-');

@@ -25,7 +25,7 @@ TEST(MachineModel, MessagesLieBetweenThoseMeasured) {
   EXPECT_EQ(message_time({}, 10).seconds, 0);
 }
 
-TEST(MachineModel, EitherEndOfAMessageHasHalfTheWork) {
+TEST(MachineModel, EachEndOfAMessageHasHalfTheWork) {
   const MachineModel model = example();
   EXPECT_DOUBLE_EQ(model.message_cpu(0, 1, 100), 1e-6);
   EXPECT_DOUBLE_EQ(model.message_cpu(0, 2, 100), 3e-6);  // the same machine, but another host

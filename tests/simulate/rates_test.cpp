@@ -20,7 +20,7 @@ SectionRates example_with_call(SectionRates rates, double seconds) {
   return rates;
 }
 
-TEST(Rates, StraightBetweenPointsAndInProportionOutside) {
+TEST(Rates, StraightBetweenPointsElseInProportion) {
   const SectionRates rates = example();
   EXPECT_DOUBLE_EQ(rates.seconds(kLossSection, 10, 0), 1.0);
   EXPECT_DOUBLE_EQ(rates.seconds(kLossSection, 20, 0), 1.5);
@@ -33,9 +33,7 @@ TEST(Rates, BytesWhereThereAreNoOperations) {
   EXPECT_DOUBLE_EQ(example().seconds(kLossSection, 10, 20), 1.0);
 }
 
-TEST(Rates, AdditionsBetweenRanksCostWhatThoseOfSlotsDo) {
-  EXPECT_DOUBLE_EQ(example().seconds(kExchangeSection, 50, 0), 2.5);
-}
+TEST(Rates, AddingRanksCostsWhatAddingSlotsDoes) { EXPECT_DOUBLE_EQ(example().seconds(kExchangeSection, 50, 0), 2.5); }
 
 TEST(Rates, NoTimeWithoutWorkOrPoints) {
   EXPECT_EQ(example().seconds(kLossSection, 0, 0), 0);

@@ -134,7 +134,7 @@ TEST(CheckpointWriter, IsBusyUntilTheSaveIsDone) {
   EXPECT_TRUE(done) << "the end of the writer lets a save end";
 }
 
-TEST(CheckpointWriter, GivesItsFailureToTheTraining) {
+TEST(CheckpointWriter, PassesItsFailureOn) {
   CheckpointWriter writer([](const Snapshot&) { throw Error(ExitCode::resources, "no space"); });
   writer.hand_over({});
   EXPECT_THROW(writer.wait(), Error);

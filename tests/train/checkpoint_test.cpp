@@ -170,7 +170,7 @@ TEST(Checkpoint, NoFlippedBitIsAccepted) {
     }
 }
 
-TEST(Checkpoint, NoTruncationAndNoSurplusIsAccepted) {
+TEST(Checkpoint, TruncationAndSurplusAreRefused) {
   std::vector<std::byte> bytes = small_checkpoint();
   for (std::size_t size = 0; size < bytes.size(); ++size)
     ASSERT_NE(refusal(std::span(bytes).first(size)), "") << size << " bytes";
@@ -212,7 +212,7 @@ TEST(Checkpoint, OtherFilesAreRefused) {
   EXPECT_NE(refusal(moved).find("is no checkpoint"), std::string::npos);
 }
 
-TEST(Checkpoint, AWrongRecordIsRefusedAlsoWithTheRightHash) {
+TEST(Checkpoint, WrongRecordsAreRefusedByContent) {
   EXPECT_EQ(refusal(with_record("\"step\":97", "\"step\":98")), "");
   EXPECT_NE(refusal(with_record("\"step\":97", "\"step\":-1")).find("step is no count"), std::string::npos);
   EXPECT_NE(refusal(with_record("\"step\":97", "\"step\":1.5")).find("step is no count"), std::string::npos);
@@ -227,7 +227,7 @@ TEST(Checkpoint, AWrongRecordIsRefusedAlsoWithTheRightHash) {
   EXPECT_NE(refusal(with_record("\"0.bias\"", "\"0.bios\"")).find("0.bias does not have"), std::string::npos);
 }
 
-TEST(Checkpoint, VectorsOfAnotherOptimizerAreRefused) {
+TEST(Checkpoint, OtherOptimizersAreRefused) {
   const Network network = small_network();
   TrainingState state = state_of(network, 2);
   state.second = AlignedBuffer<float>(5);

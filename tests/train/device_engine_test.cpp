@@ -46,7 +46,7 @@ class DeviceTraining : public testing::TestWithParam<int> {
   PromiseRun run_ = promise_runs()[static_cast<std::size_t>(GetParam())];
 };
 
-TEST_P(DeviceTraining, HasTheBitsOfThreads) {
+TEST_P(DeviceTraining, HasThreadsBits) {
   const DataSplits data = promise_data(run_);
   EXPECT_EQ(device_hash(run_, data), training_hash(run_, *data.train, *data.test));
 }
@@ -68,7 +68,7 @@ TEST_P(DeviceTraining, OneHashForRanks) {
 }
 
 /// With a transport that takes the device's memory the gradients go from there to there, and only scores come up.
-TEST_P(DeviceTraining, RanksExchangeTheMemoryOfTheirDevices) {
+TEST_P(DeviceTraining, RanksSwapMemory) {
   const DataSplits data = promise_data(run_);
   const std::string expected = training_hash(run_, *data.train, *data.test);
   const auto wrap = [](std::unique_ptr<Transport> end) -> std::unique_ptr<Transport> {
@@ -104,7 +104,7 @@ TEST_P(DeviceTraining, RanksExchangeTheMemoryOfTheirDevices) {
     }
 }
 
-TEST_P(DeviceTraining, GradientStepAndEvaluationAreTheSame) {
+TEST_P(DeviceTraining, StepAndEvaluation) {
   const DataSplits data = promise_data(run_);
   const std::vector<std::int64_t> ids = {3, 1, 4, 15, 9, 2, 6, 5, 35, 8, 7, 32, 38, 46, 26};
   Network network = DeviceRun::initialised(run_.network);
@@ -119,7 +119,7 @@ TEST_P(DeviceTraining, GradientStepAndEvaluationAreTheSame) {
 }
 
 /// Stopped in the middle of an epoch, from threads to the device and back.
-TEST_P(DeviceTraining, GoesOnWhereThreadsStopped) {
+TEST_P(DeviceTraining, GoesOnFromThreads) {
   const DataSplits data = promise_data(run_);
   struct Stopped {};
   TrainingState state;
@@ -154,7 +154,7 @@ TEST_P(DeviceTraining, GoesOnWhereThreadsStopped) {
 }
 
 /// A step brings down samples, labels and ids, and takes up the scores of its slots: no weights, no activations.
-TEST_P(DeviceTraining, StepsCopyNothingButSamplesAndScores) {
+TEST_P(DeviceTraining, StepsCopyLittle) {
   run_.options.batch = 16;
   run_.options.slots = 2;
   run_.options.clip_norm = 0;
@@ -182,7 +182,7 @@ TEST_P(DeviceTraining, StepsCopyNothingButSamplesAndScores) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, DeviceTraining, testing::Range(0, 3), [](const auto& network) {
+INSTANTIATE_TEST_SUITE_P(, DeviceTraining, testing::Range(0, 3), [](const auto& network) {
   return network.param == 0 ? "mlp" : network.param == 1 ? "lenet5" : "bn_cnn";
 });
 
@@ -200,7 +200,7 @@ TEST(DeviceEngine, OneBatchStaysOnTheDevice) {
   EXPECT_EQ(device_hash(run, data), training_hash(run, *data.train, *data.test));
 }
 
-TEST(DeviceEngine, TakesFewerSlotsTogetherWhereMemoryIsShort) {
+TEST(DeviceEngine, FewerSlotsInLittleMemory) {
   PromiseRun run = bn_cnn_run();
   const DataSplits data = promise_data(run);
   DeviceRun whole(run);

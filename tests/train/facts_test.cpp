@@ -41,7 +41,7 @@ class Digits : public ::testing::Test {
   std::shared_ptr<const Dataset> data;
 };
 
-TEST_F(Digits, CostAndAccuracyOfThePublishedWeights) {
+TEST_F(Digits, CostAndScoreOfPublishedWeights) {
   Network net = network();
   load_weights(kCoursera / "ex4weights.mat", net);
   const Trainer plain(net, options(1)), regularised(net, options(1, 1.0 / 5000));

@@ -62,7 +62,7 @@ std::vector<Case> cases_with(const char* key) {
 }
 
 std::string test_name(const ::testing::TestParamInfo<Case>& info) {
-  std::string name = info.param.json["name"].get<std::string>() + "_slots_" + std::to_string(info.param.slots);
+  std::string name = info.param.json["name"].get<std::string>() + "_" + std::to_string(info.param.slots);
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
@@ -80,12 +80,12 @@ class Golden : public ::testing::TestWithParam<Case> {
     return all;
   }();
 };
-class GoldenGradient : public Golden {};
-class GoldenTraining : public Golden {};
-INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenGradient, ::testing::ValuesIn(cases_with("gradient")), test_name);
-INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTraining, ::testing::ValuesIn(cases_with("weights")), test_name);
+class Gradient : public Golden {};
+class Training : public Golden {};
+INSTANTIATE_TEST_SUITE_P(, Gradient, ::testing::ValuesIn(cases_with("gradient")), test_name);
+INSTANTIATE_TEST_SUITE_P(, Training, ::testing::ValuesIn(cases_with("weights")), test_name);
 
-TEST_P(GoldenGradient, OfTheFirstStep) {
+TEST_P(Gradient, First) {
   const std::vector<double> gradient = trainer.gradient(data, ids);
   ASSERT_EQ(std::int64_t(gradient.size()), network.parameter_count());
   for (const ParameterInfo& info : network.parameters()) {
@@ -96,7 +96,7 @@ TEST_P(GoldenGradient, OfTheFirstStep) {
   }
 }
 
-TEST_P(GoldenTraining, FiveSteps) {
+TEST_P(Training, Five) {
   const auto steps = std::int64_t(json["losses"].size());
   const auto reports = trainer.fit(data, {.epochs = steps});
   ASSERT_EQ(std::int64_t(reports.size()), steps);
@@ -111,7 +111,7 @@ TEST_P(GoldenTraining, FiveSteps) {
   EXPECT_TRUE(matches(predict(network, data, ids), json["outputs"]));
 }
 
-TEST(GoldenFile, HoldsTheCasesTheProjectPromises) {
+TEST(GoldenFile, HoldsThePromisedCases) {
   std::vector<std::string> names;
   const Json file = load();
   for (const Json& c : file["cases"]) names.push_back(c["name"]);
@@ -121,7 +121,7 @@ TEST(GoldenFile, HoldsTheCasesTheProjectPromises) {
     EXPECT_EQ(std::count(names.begin(), names.end(), wanted), 1) << wanted;
 }
 
-TEST(GoldenFile, ComparisonSeesTheNinthDigitAndAnExchange) {
+TEST(GoldenFile, ComparisonSeesTheNinthDigit) {
   std::vector<double> values(100);
   double sum = 0, abs = 0, dot = 0;
   for (std::int64_t i = 0; i < 100; ++i) {

@@ -52,7 +52,7 @@ class Predicting : public ::testing::Test {
 };
 TYPED_TEST_SUITE(Predicting, Scalars);
 
-TYPED_TEST(Predicting, IsTheSameForAnyNumberOfThreadsAndSamples) {
+TYPED_TEST(Predicting, SameForAnyThreads) {
   using T = TypeParam;
   for (const ExampleNetwork& example : networks(this->kPrecision)) {
     const std::int64_t inputs = example.network.input().elements();
@@ -77,7 +77,7 @@ TYPED_TEST(Predicting, IsTheSameForAnyNumberOfThreadsAndSamples) {
 }
 
 /// A sample alone has the outputs that it has among others.
-TYPED_TEST(Predicting, ASampleDoesNotDependOnItsNeighbours) {
+TYPED_TEST(Predicting, IgnoresNeighbours) {
   using T = TypeParam;
   const Network network = wide_network(this->kPrecision);
   const auto inputs = std::size_t(network.input().elements()), each = std::size_t(network.output().elements());

@@ -80,7 +80,7 @@ Whole train_whole(const Case& c, const Data& data, int threads) {
 
 class TrainingStates : public testing::TestWithParam<Case> {};
 
-TEST_P(TrainingStates, GoOnFromEveryStepOnAnyThreadsAndBackend) {
+TEST_P(TrainingStates, GoOnFromAnyStep) {
   const Data data;
   const Case& c = GetParam();
   const Whole whole = train_whole(c, data, 2);
@@ -104,7 +104,7 @@ TEST_P(TrainingStates, GoOnFromEveryStepOnAnyThreadsAndBackend) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Optimizers, TrainingStates,
+    , TrainingStates,
     testing::Values(Case{"sgd", Sgd{}}, Case{"momentum", Sgd{.momentum = 0.9}},
                     Case{"nesterov_float64", Sgd{.momentum = 0.9, .nesterov = true}, Precision::float64},
                     Case{"adam", Adam{}, Precision::float32, {.kind = ScheduleKind::cosine, .warmup_steps = 5}},
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 struct Stop {};
 
-TEST(TrainingState, IsThatOfTheLastStepAfterACallbackThrew) {
+TEST(TrainingState, SurvivesACallbackThatThrows) {
   const Data data;
   const Case c{"adam", Adam{}};
   const Whole whole = train_whole(c, data, 1);
@@ -145,7 +145,7 @@ std::string refusal(const std::function<void()>& action) {
   return "accepted";
 }
 
-TEST(TrainingState, OfAnotherTrainingIsRefusedAndNothingChanges) {
+TEST(TrainingState, OfAnotherTrainingIsRefused) {
   const Data data;
   const Case c{"adam", Adam{}};
   Network network = network_of(c);

@@ -15,7 +15,7 @@
 namespace lockstep::cli {
 namespace {
 
-TEST(Published, AveragesOfTheConvolutionFollowFromItsRuns) {
+TEST(Published, ConvolutionAveragesFollowFromRuns) {
   using namespace conv_published;
   for (std::size_t i = 0; i < kCores.size(); ++i) {
     const double average = std::accumulate(kSeconds[i].begin(), kSeconds[i].end(), 0.0) / 10;
@@ -24,7 +24,7 @@ TEST(Published, AveragesOfTheConvolutionFollowFromItsRuns) {
   }
 }
 
-TEST(Published, SpeedUpsOfTheConvolutionFollowFromItsAverages) {
+TEST(Published, ConvolutionSpeedUpsFollowFromAverages) {
   using namespace conv_published;
   const auto average = [](int cores) {
     for (std::size_t i = 0; i < kCores.size(); ++i)
@@ -35,7 +35,7 @@ TEST(Published, SpeedUpsOfTheConvolutionFollowFromItsAverages) {
     EXPECT_NEAR(average(each.from) / average(each.to), each.value, 1.5e-3) << each.from << " to " << each.to;
 }
 
-TEST(Published, SharesOfTheQuadrantsAddUpToWhatIsSaidOfThem) {
+TEST(Published, QuadrantSharesAddUpAsSaid) {
   using namespace quadrants_published;
   double sum = 0;
   for (const Share& each : kShares) sum += each.percent;
@@ -64,12 +64,12 @@ TEST(Published, AmdahlsBoundAtItsEnds) {
   EXPECT_NEAR(amdahl_bound(0.5, 1e12), 2, 1e-9);
 }
 
-TEST(Published, AccuraciesOfTheQuadrantsAreSharesOfABatch) {
+TEST(Published, QuadrantAccuraciesAreSharesOfABatch) {
   for (const double accuracy : quadrants_published::kTestAccuracy)
     EXPECT_NEAR(accuracy * 1024, std::round(accuracy * 1024), 1e-3);
 }
 
-TEST(Published, TotalsOfTheDigitsFollowFromTheirIterations) {
+TEST(Published, DigitsTotalsFollowFromIterations) {
   using namespace digits_published;
   for (const Listing& each : kListings) {
     EXPECT_GE(each.total, kIterations * each.iteration.low) << each.name;

@@ -33,7 +33,7 @@ using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(CudnnConvolution, Scalars);
 
 /// All three operations on shapes of small integers, whose sums are exact in any order: the same bits as naive.
-TYPED_TEST(CudnnConvolution, IsExactOnIntegers) {
+TYPED_TEST(CudnnConvolution, ExactOnIntegers) {
   using T = TypeParam;
   const KernelTable<T> table = staged_tables<T>().front();
   KernelContext context;
@@ -70,7 +70,7 @@ TYPED_TEST(CudnnConvolution, IsExactOnIntegers) {
   }
 }
 
-TEST(Cudnn, LeavesToOurKernelsWhatItDoesNotSupport) {
+TEST(Cudnn, LeavesToUsWhatItDoesNotSupport) {
   if (rungs().front().device->info().platform.find("emulator") == std::string::npos)
     GTEST_SKIP() << "what a real cuDNN supports is not known here";
   const KernelTable<float> table = staged_tables<float>().front();

@@ -41,7 +41,7 @@ TestMatrix<double> magnitudes_of(const TestMatrix<T>& m) {
   return result;
 }
 
-TYPED_TEST(CudaLibrary, SaysWhoseKernelsItHolds) {
+TYPED_TEST(CudaLibrary, NamesItsLibraries) {
   EXPECT_EQ(this->table_.backend, "cuda-library");
   EXPECT_EQ(this->table_.linear_forward.name, "cublas");
   EXPECT_EQ(this->table_.linear_backward_weights.name, "cublas");

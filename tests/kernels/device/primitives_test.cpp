@@ -72,7 +72,7 @@ TEST(DevicePrimitives, ProductInEveryShape) {
   }
 }
 
-TEST(DevicePrimitives, BlocksLargerThanTheDeviceHasAreRefused) {
+TEST(DevicePrimitives, TooLargeBlocksAreRefused) {
   if (rungs().empty()) GTEST_SKIP() << "no device on this machine";
   Device& device = *rungs().front().device;
   AlignedBuffer<float> x(1, device), y(1, device);

@@ -10,7 +10,7 @@ template <class T>
 class DeviceTables : public ::testing::Test {};
 TYPED_TEST_SUITE(DeviceTables, Scalars);
 
-TYPED_TEST(DeviceTables, EveryOperationHasTheBitsOfNaive) {
+TYPED_TEST(DeviceTables, OperationsHaveNaivesBits) {
   if (rungs().empty()) GTEST_SKIP() << "no device on this machine";
   const EveryOperation<TypeParam> expected(make_naive_table<TypeParam>(), 1000);
   for (const auto& table : staged_tables<TypeParam>()) {

@@ -9,7 +9,7 @@
 namespace lockstep::test {
 namespace {
 
-TEST(AbsentOneDnn, TheBackendIsKnownAndChoosingItSaysWhatToInstall) {
+TEST(AbsentOneDnn, SaysWhatToInstall) {
   EXPECT_EQ(backend_names()[static_cast<std::size_t>(Backend::library)], "library");
   try {
     static_cast<void>(make_table<float>(Backend::library));

@@ -4,7 +4,7 @@
 namespace lockstep::test {
 namespace {
 
-TEST(Bounds, WithinSeesOneWrongElementNanAndShapes) {
+TEST(Bounds, WithinSeesOneWrongElement) {
   const std::vector<float> expected = {1, 2, 3};
   const std::vector<double> bounds = sum_bounds<float>(expected, 4);
   EXPECT_TRUE(within(expected, expected, bounds));
@@ -14,7 +14,7 @@ TEST(Bounds, WithinSeesOneWrongElementNanAndShapes) {
   EXPECT_FALSE(within({1, 2}, expected, bounds));
 }
 
-TEST(Bounds, SumsInAnyOrderKeepTheBoundAndComeNearIt) {
+TEST(Bounds, SumsInAnyOrderComeNearTheBound) {
   double nearest = 0;
   for (std::uint64_t stream = 1; stream <= 50; ++stream) {
     const auto a = random_vector<float>(8, stream), b = random_vector<float>(8, stream + 1000);
@@ -32,7 +32,7 @@ TEST(Bounds, SumsInAnyOrderKeepTheBoundAndComeNearIt) {
   EXPECT_GT(nearest, 0.02);
 }
 
-TEST(Bounds, RoundedNumbersContainWhatFloatComputes) {
+TEST(Bounds, RoundedContainsWhatFloatGives) {
   for (std::uint64_t stream = 1; stream <= 200; ++stream) {
     const auto v = random_vector<float>(4, stream, 0.1, 2);
     const auto r = [&](std::size_t i) { return Rounded{v[i], 0}; };

@@ -25,14 +25,14 @@ TEST_F(LibraryFloat, SaysWhoseKernelsItHolds) {
   EXPECT_EQ(make_table<float>(Backend::library).conv2d_forward.run, table.conv2d_forward.run);
 }
 
-TEST_F(LibraryDouble, HasNoConvolutionInFloat64) {
+TEST_F(LibraryDouble, HasNoConvolution) {
   const KernelTable<double> simd = make_simd_table<double>();
   EXPECT_EQ(table.linear_backward_weights.name, "openblas");
   EXPECT_EQ(table.conv2d_forward.name, simd.conv2d_forward.name);
   EXPECT_EQ(table.batch_norm_forward.run, simd.batch_norm_forward.run);
 }
 
-TEST(Library, IsTheOnlyBackendOutsideThePromise) {
+TEST(Library, AloneIsOutsideThePromise) {
   ASSERT_EQ(backend_names().size(), 10U);
   EXPECT_EQ(backend_names()[static_cast<std::size_t>(Backend::library)], "library");
   for (const Backend backend : {Backend::simd, Backend::naive, Backend::naive_o0})
@@ -40,7 +40,7 @@ TEST(Library, IsTheOnlyBackendOutsideThePromise) {
   EXPECT_FALSE(keeps_the_promise(Backend::library));
 }
 
-TEST_F(LibraryFloat, MembersOfATeamGetTheBitsOfASingleCaller) {
+TEST_F(LibraryFloat, TeamsHaveTheBitsOfOne) {
   const EveryOperation<float> alone(table, 5000);
   std::vector<std::vector<EveryOperation<float>::Output>> results(3);
   run_team(3, [&](const Member& member) {
@@ -53,7 +53,7 @@ TEST_F(LibraryFloat, MembersOfATeamGetTheBitsOfASingleCaller) {
   }
 }
 
-TEST(Library, AMissingOpenBlasIsOneLineThatSaysWhatToInstall) {
+TEST(Library, MissingOpenBlasIsOneLine) {
   const OpenBlas missing = load_openblas("libno_such_library.so.0");
   EXPECT_FALSE(missing.loaded());
   try {

@@ -38,7 +38,7 @@ std::string refusal(ExitCode code, const Run& run) {
   return "nothing was refused";
 }
 
-TEST_F(OpenClDeviceTest, AddressesAreOffsetLikeOthersAndCopiesAreCounted) {
+TEST_F(OpenClDeviceTest, AddressesHaveOffsets) {
   const auto device = open();
   AlignedBuffer<std::int32_t> array(100, *device);
   const std::int32_t sent[3] = {7, 8, 9};
@@ -58,7 +58,7 @@ TEST_F(OpenClDeviceTest, AddressesAreOffsetLikeOthersAndCopiesAreCounted) {
   EXPECT_EQ(device->traffic().bytes_to_host, 20 + 4 + 12);
 }
 
-TEST_F(OpenClDeviceTest, ACopyThatWasBegunIsThereAfterJoin) {
+TEST_F(OpenClDeviceTest, CopiesAreThereAfterJoin) {
   const auto device = open();
   AlignedBuffer<std::int32_t> array(1 << 16, *device);
   const std::vector<std::int32_t> sent(1 << 16, 5);
@@ -92,7 +92,7 @@ TEST_F(OpenClDeviceTest, WhatCannotBeIsRefusedInOneLine) {
   ::unsetenv("LOCKSTEP_OPENCL_DEVICE");
 }
 
-TEST_F(OpenClDeviceTest, TimesOfKernelsAreTakenOnlyWhenAsked) {
+TEST_F(OpenClDeviceTest, TakesTimesOnlyWhenAsked) {
   const auto device = open();
   KernelContext context(device.get());
   AlignedBuffer<float> values(64, *device);
@@ -135,7 +135,7 @@ TEST_F(OpenClDeviceTest, TimesOfCopiesAreTakenBothWays) {
   EXPECT_TRUE(device->kernel_times().empty());
 }
 
-TEST_F(OpenClDeviceTest, OnlyDistributionsPoclNeedsALinkerOnThePath) {
+TEST_F(OpenClDeviceTest, DistributionsPoclNeedsALinker) {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", "/no-such-folder:", 1);
   EXPECT_NE(opencl::missing_tool("OpenCL 3.0 PoCL 3.1+debian  Linux").find("install binutils"), std::string::npos);
@@ -159,7 +159,7 @@ int compiled_for_one_kernel(const std::unique_ptr<opencl::OpenClDevice>& device)
   return device->programs().built_from_text();
 }
 
-TEST_F(OpenClDeviceTest, CompiledProgramsAreKeptAndDamagedOnesMadeAgain) {
+TEST_F(OpenClDeviceTest, DamagedProgramsAreMadeAgain) {
   const auto folder = std::filesystem::temp_directory_path() / ("lockstep_programs_" + std::to_string(::getpid()));
   ::setenv("LOCKSTEP_CACHE_DIR", folder.c_str(), 1);
   EXPECT_EQ(compiled_for_one_kernel(open()), 1);
@@ -184,7 +184,7 @@ TEST_F(OpenClDeviceTest, CompiledProgramsAreKeptAndDamagedOnesMadeAgain) {
   std::filesystem::remove_all(folder);
 }
 
-TEST_F(OpenClDeviceTest, APlaceWithoutRoomCostsNothingButTime) {
+TEST_F(OpenClDeviceTest, NoRoomForProgramsCostsTimeOnly) {
   ::setenv("LOCKSTEP_CACHE_DIR", "/proc/no-such-place", 1);
   EXPECT_EQ(compiled_for_one_kernel(open()), 1);
 }

@@ -81,7 +81,7 @@ TYPED_TEST(SimdActivation, Backward) {
       }
 }
 
-TYPED_TEST(SimdActivation, ManyPlacesOnTheCurve) {
+TYPED_TEST(SimdActivation, PlacesOnTheCurve) {
   // One dense row, as long as possible: every polynomial at thousands of points.
   using T = TypeParam;
   constexpr std::int64_t kPoints = 20011;

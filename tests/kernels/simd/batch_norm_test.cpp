@@ -120,7 +120,7 @@ TYPED_TEST(SimdBatchNorm, Inference) {
   });
 }
 
-TYPED_TEST(SimdBatchNorm, DivergedNumbersStayDiverged) {
+TYPED_TEST(SimdBatchNorm, DivergedStaysSo) {
   using T = TypeParam;
   const T infinity = std::numeric_limits<T>::infinity(), large = std::numeric_limits<T>::max();
   for (const T bad : {kNan<T>, infinity, large})

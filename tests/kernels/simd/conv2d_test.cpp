@@ -67,7 +67,7 @@ TYPED_TEST(SimdConv2d, Forward) {
 
 /// Weights that come in both orders. Columns beyond the channels may hold anything; where there are few of them a
 /// kernel may not load whole vectors.
-TYPED_TEST(SimdConv2d, ForwardWithTransposedWeights) {
+TYPED_TEST(SimdConv2d, TransposedWeights) {
   using T = TypeParam;
   for (const Conv2dGeometry& g : kGeometries)
     for (const auto& [samples, more] : {std::pair{1, 0}, {1, 64}, {3, 3}}) {
@@ -135,7 +135,7 @@ TYPED_TEST(SimdConv2d, BackwardWeights) {
 }
 
 /// Lanes without a sample and taps in the padding contribute nothing, not even the sign of a zero or a NaN.
-TYPED_TEST(SimdConv2d, SkippedTapsLeaveNoTrace) {
+TYPED_TEST(SimdConv2d, SkippedTapsLeaveNoMark) {
   using T = TypeParam;
   const Conv2dGeometry g{2, 3, 4, 5, 3, 3, 1, 1, 1, 1};
   const Cut cut{3, 0};

@@ -53,7 +53,7 @@ TYPED_TEST(SimdDropout, ExtremeProbabilities) {
     });
 }
 
-TYPED_TEST(SimdDropout, AWordEqualToTheThresholdIsKept) {
+TYPED_TEST(SimdDropout, KeepsAtTheThreshold) {
   using T = TypeParam;
   RandomKey key = {.seed = 11, .purpose = Purpose::dropout};
   const std::vector<std::int64_t> ids(19, 7);

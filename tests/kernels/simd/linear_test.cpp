@@ -119,7 +119,7 @@ TYPED_TEST(SimdLinear, BackwardWeights) {
   }
 }
 
-TYPED_TEST(SimdLinear, EqualSlotsMeetInTheTree) {
+TYPED_TEST(SimdLinear, EqualSlotsMeetInTree) {
   using T = TypeParam;
   for (const auto& sizes : {std::vector<std::int64_t>(2, 16), std::vector<std::int64_t>(8, 16),
                             std::vector<std::int64_t>(16, 3), std::vector<std::int64_t>(4, 0)}) {

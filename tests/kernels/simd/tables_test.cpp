@@ -22,7 +22,7 @@ class IsaVariable {
   std::string old_;
 };
 
-TEST(SimdTables, TheVariableForcesEachSupportedIsa) {
+TEST(SimdTables, VariableForcesEachIsa) {
   for (const Isa isa : supported_isas()) {
     const IsaVariable variable(std::string(isa_name(isa)).c_str());
     EXPECT_EQ(chosen_isa(), isa);
@@ -31,7 +31,7 @@ TEST(SimdTables, TheVariableForcesEachSupportedIsa) {
   }
 }
 
-TEST(SimdTables, WithoutTheVariableTheFastestIsChosen) {
+TEST(SimdTables, FastestIsChosen) {
   const IsaVariable variable("");
   EXPECT_EQ(chosen_isa(), supported_isas().back());
 }
@@ -47,7 +47,7 @@ std::string refusal(const char* value) {
   return "";
 }
 
-TEST(SimdTables, UnknownAndUnsupportedAreRefused) {
+TEST(SimdTables, UnknownIsRefused) {
   EXPECT_NE(refusal("sse9").find("LOCKSTEP_ISA=sse9 must be one of baseline, avx2, avx512, neon"), std::string::npos);
   std::set<Isa> missing = {Isa::baseline, Isa::avx2, Isa::avx512, Isa::neon};
   for (const Isa isa : supported_isas()) missing.erase(isa);
@@ -62,7 +62,7 @@ template <class T>
 class SimdTablesOf : public ::testing::Test {};
 TYPED_TEST_SUITE(SimdTablesOf, Scalars);
 
-TYPED_TEST(SimdTablesOf, EveryOperationHasTheBitsOfNaive) {
+TYPED_TEST(SimdTablesOf, HaveNaivesBits) {
   for (const auto& table : simd_tables<TypeParam>())
     for (std::uint64_t stream = 1000; stream < 4000; stream += 1000) {
       const EveryOperation<TypeParam> actual(table, stream), expected(make_naive_table<TypeParam>(), stream);

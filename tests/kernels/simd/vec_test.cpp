@@ -30,12 +30,12 @@ TYPED_TEST(SimdVec, TailsTouchTheirLanesOnly) {
   }
 }
 
-TYPED_TEST(SimdVec, BroadcastKeepsTheSignOfZero) {
+TYPED_TEST(SimdVec, BroadcastKeepsSignOfZero) {
   EXPECT_TRUE(std::signbit(simd::broadcast(-TypeParam(0)).v[1]));
   EXPECT_FALSE(std::signbit(simd::zero<TypeParam>().v[1]));
 }
 
-TYPED_TEST(SimdVec, SelectTakesNanForNeitherSmallerNorLarger) {
+TYPED_TEST(SimdVec, SelectTakesNanForNeither) {
   using T = TypeParam;
   const auto nan = simd::broadcast(kNan<T>), one = simd::broadcast(T(1)), two = simd::broadcast(T(2));
   EXPECT_EQ(simd::select(nan < one, one, two).v[0], T(2));
@@ -44,7 +44,7 @@ TYPED_TEST(SimdVec, SelectTakesNanForNeitherSmallerNorLarger) {
   EXPECT_EQ(simd::select(one < two, one, two).v[0], T(1));
 }
 
-TYPED_TEST(SimdVec, LargerIsTheSecondForNanAndZeros) {
+TYPED_TEST(SimdVec, LargerIsTheSecondForNan) {
   using T = TypeParam;
   const auto nan = simd::broadcast(kNan<T>), one = simd::broadcast(T(1)), two = simd::broadcast(T(2));
   EXPECT_EQ(simd::larger(one, two).v[0], T(2));
