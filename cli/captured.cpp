@@ -14,7 +14,6 @@ namespace lockstep::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kLastWords{1};  // somebody who left the group may keep a stream open for ever
 
 }  // namespace
 

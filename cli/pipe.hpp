@@ -2,11 +2,16 @@
 // A pipe to or from another program.
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace lockstep::cli {
+
+/// How long to wait for the end of the streams of a program that has ended: somebody who left its group may keep one
+/// open for ever.
+inline constexpr std::chrono::seconds kLastWords{1};
 
 /// Both ends, closed when they are no longer needed: 0 is read from, 1 is written to.
 class Pipe {

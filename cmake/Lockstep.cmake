@@ -64,17 +64,28 @@ function(lockstep_precompile target owner)
   endif()
 endfunction()
 
-# lockstep_area(NAME SOURCES ... [LIBRARIES ...]): one folder of the library. Its objects end up in the
+# lockstep_area(NAME [COLD] SOURCES ... [LIBRARIES ...]): one folder of the library. Its objects end up in the
 # single static library `lockstep`. LIBRARIES are what its sources include; a library that must also be linked
-# (not header-only) stands in lockstep/CMakeLists.txt as well.
+# (not header-only) stands in lockstep/CMakeLists.txt as well. COLD: no loop of a training or a file of data runs in it.
 function(lockstep_area name)
-  cmake_parse_arguments(AREA "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(AREA "COLD" "" "SOURCES;LIBRARIES" ${ARGN})
   set(target lockstep_${name})
   add_library(${target} OBJECT ${AREA_SOURCES})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${target} PRIVATE lockstep_flags fmt::fmt ${AREA_LIBRARIES})
-  lockstep_precompile(${target} lockstep_core ${LOCKSTEP_COMMON_HEADERS})
+  if(AREA_COLD)
+    lockstep_cold(${target})
+  else()
+    lockstep_precompile(${target} lockstep_core ${LOCKSTEP_COMMON_HEADERS})
+  endif()
   target_sources(lockstep PRIVATE $<TARGET_OBJECTS:${target}>)
+endfunction()
+
+# lockstep_cold(TARGET): what reads, calls the library and prints. -O1 compiles it in two thirds of the time, and most of
+# it uses nlohmann-json, whose header is precompiled for all such targets by the area `report`.
+function(lockstep_cold target)
+  target_compile_options(${target} PRIVATE -fPIC $<$<CONFIG:Release>:-O1>)  # headers are shared by equal flags only
+  lockstep_precompile(${target} lockstep_report ${LOCKSTEP_COMMON_HEADERS} <nlohmann/json.hpp>)
 endfunction()
 
 # lockstep_test(NAME SOURCES...): one GoogleTest program; each of its tests is a CTest test.
@@ -82,7 +93,8 @@ function(lockstep_test name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE lockstep lockstep_flags lockstep_test_support fmt::fmt GTest::gtest_main)
   lockstep_precompile(${name} core_tests ${LOCKSTEP_COMMON_HEADERS} <gtest/gtest.h>)
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+  # Numbers instead of the text of parameters, which may be long, or an address that changes with every run.
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
 endfunction()
 
 # lockstep_python_test(NAME SCRIPT file.py [NEEDS module...] [ARGS arg...] [PROPERTIES name value...]): a CTest that

@@ -21,7 +21,6 @@ namespace lockstep::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
 constexpr const char* kPhase = "measurement";
@@ -29,8 +28,6 @@ constexpr double kExchangeBytes[] = {64, 1024, 4096, 16384, 65536, 262144, 10485
 constexpr int kExchangeRounds = 101, kLeastRounds = 3;
 constexpr double kSwapSeconds = 0.2;  // for one size: a slow link has fewer rounds
 constexpr int kNapRounds = 101;
-
-double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 double cpu_seconds() {
   timespec time{};
@@ -111,11 +108,11 @@ std::int32_t agreed_rounds(Ranks& ranks, int partner, double seconds) {
 /// How much longer it takes to fill bytes that another core has read than to fill them once more: a message is new
 /// data, and the core that writes them has to take its lines back first.
 double take_back(std::span<std::byte> bytes, int value) {
-  const double start = now();
+  const double start = steady_seconds();
   std::memset(bytes.data(), value, bytes.size());
-  const double middle = now();
+  const double middle = steady_seconds();
   std::memset(bytes.data(), value + 1, bytes.size());
-  return std::max(0.0, 2 * middle - start - now());
+  return std::max(0.0, 2 * middle - start - steady_seconds());
 }
 
 /// What a swap of new data takes, and how long the calls that begin it do not return. The median; but where ranks share
@@ -131,12 +128,12 @@ std::vector<MessageTime> swap_messages(Ranks& ranks, int partner, bool disturbed
     std::vector<double> seconds, calls;
     std::int32_t rounds = kLeastRounds;
     for (int round = 0; round < rounds; ++round) {
-      const double before = take_back(out, round), start = now();
+      const double before = take_back(out, round), start = steady_seconds();
       ranks.send(partner, out);
       ranks.receive(partner, in);
-      calls.push_back(now() - start);
+      calls.push_back(steady_seconds() - start);
       ranks.wait(kPhase);
-      seconds.push_back(now() - start + before);
+      seconds.push_back(steady_seconds() - start + before);
       if (round + 1 == kLeastRounds) rounds = agreed_rounds(ranks, partner, median(seconds));
     }
     times.push_back({bytes, typical(seconds), typical(calls)});
@@ -169,6 +166,10 @@ std::vector<MessageTime> merged(const std::vector<std::string>& pairs, bool near
 }
 
 }  // namespace
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 MachineModel median_model(const std::vector<MachineModel>& rounds) {
   MachineModel result = rounds.front();
@@ -240,10 +241,10 @@ void measure_naps(Ranks& ranks, MachineModel& model) {
     ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // as Ranks::wait
     const TransportRequest request = ranks.transport().start_receive(partner, 0, {&answer, 1});
     for (int round = 0; round < kNapRounds; ++round) {
-      const double start = now(), start_cpu = cpu_seconds();
+      const double start = steady_seconds(), start_cpu = cpu_seconds();
       std::this_thread::sleep_for(RankWait::nap);
       static_cast<void>(ranks.transport().finished(request));
-      seconds.push_back(now() - start);
+      seconds.push_back(steady_seconds() - start);
       cpu.push_back(cpu_seconds() - start_cpu);
     }
     own = {median(seconds), median(cpu)};

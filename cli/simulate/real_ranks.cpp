@@ -20,13 +20,10 @@ namespace lockstep::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
 // Work, messages and steps are measured in turns: whatever else this machine does, it does to all of them.
 constexpr int kRounds = 11;
-
-double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 std::string read_text(const std::string& path) {
   const std::vector<std::byte> bytes = read_file(path, std::int64_t{1} << 28, ExitCode::usage);
@@ -35,7 +32,7 @@ std::string read_text(const std::string& path) {
 
 /// Seconds of a step.
 double measure_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks) {
-  const StepTimes own = run_steps(plan, samples, ranks, {.seconds = now});
+  const StepTimes own = run_steps(plan, samples, ranks, {.seconds = steady_seconds});
   std::vector<StepTimes> all;
   for (const std::string& text : ranks.all_gather(json(own.ends).dump(), "measurement"))
     all.push_back({.ends = json::parse(text).get<std::vector<double>>()});
@@ -51,7 +48,7 @@ void run_rank(Ranks& ranks, const std::string& plan_file, const std::string& res
   std::vector<std::vector<SectionRates>> work(static_cast<std::size_t>(ranks.size()));  // by rank and round
   std::vector<double> seconds;
   const StepPlan brief = simulated_part(plan);
-  const std::string hash = run_steps(brief, *make_step_samples(brief), ranks, {.seconds = now}).weight_hash;
+  const std::string hash = run_steps(brief, *make_step_samples(brief), ranks, {.seconds = steady_seconds}).weight_hash;
   for (int round = 0; round < kRounds; ++round) {
     MachineModel& model = models.emplace_back(place);
     measure_messages(ranks, model);

@@ -20,12 +20,12 @@ int dragonfly_size(int nodes) {
   return size;
 }
 
-struct Shape {
+struct Wiring {
   int hosts;
   std::string attributes;
 };
 
-Shape shape_of(Topology topology, int nodes) {
+Wiring wiring_of(Topology topology, int nodes) {
   if (topology == Topology::fat_tree) {
     const int leaves = std::max(2, (nodes + kLeafNodes - 1) / kLeafNodes);
     return {leaves * kLeafNodes, fmt::format(R"( topology="FAT_TREE" topo_parameters="2;{},{};1,{};1,{}")", kLeafNodes,
@@ -48,7 +48,7 @@ const std::vector<std::string>& topology_names() {
 }
 
 std::string platform_xml(const ClusterSpec& cluster, int nodes) {
-  const Shape shape = shape_of(cluster.topology, nodes);
+  const Wiring wiring = wiring_of(cluster.topology, nodes);
   std::string loopback, machines;
   for (std::size_t i = 0; i < cluster.cores.size(); ++i)
     machines += fmt::format("<host id=\"machine-{}\" speed=\"{}f\" core=\"{}\"/>", i, kNodeFlops, cluster.cores[i]);
@@ -64,7 +64,7 @@ std::string platform_xml(const ClusterSpec& cluster, int nodes) {
  </zone>
 </platform>
 )",
-                     shape.hosts - 1, kNodeFlops, cluster.bandwidth, cluster.latency, loopback, shape.attributes,
+                     wiring.hosts - 1, kNodeFlops, cluster.bandwidth, cluster.latency, loopback, wiring.attributes,
                      machines);
 }
 

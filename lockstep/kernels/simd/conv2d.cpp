@@ -1,11 +1,11 @@
 // Convolution forward and data gradient (conv2d_walk.hpp says what they share): weights broadcast, vectors of samples.
 //
 // Tile: 6 destination channels of one pixel x 2 vectors of samples. A pixel of its own needs no padding: taps outside
-// the image are left out by the bounds of its loops, and pixels with the same taps form a run. Kernel widths 1, 3, 5
-// and 11 are unrolled. The source rows under a row of pixels stay in L1 or L2 for all destination channels; where the
-// samples of a tile lie in wider rows, which crowd into few sets of the caches, they are copied together first.
-// Limit: the fma units, less the 12 stores of a tile per (channels * taps * 6) cycles. Measured: see
-// docs/design/0002-simd.md.
+// the image are left out by the bounds of its loops, and pixels with the same taps form a run. Kernel widths 1, 3 and 5
+// are unrolled, and 11 where channels are many. The source rows under a row of pixels stay in L1 or L2 for all
+// destination channels; where the samples of a tile lie in wider rows, which crowd into few sets of the caches, they
+// are copied together first. Limit: the fma units, less the 12 stores of a tile per (channels * taps * 6) cycles.
+// Measured: see docs/design/0002-simd.md.
 
 #include "lockstep/kernels/conv2d.hpp"
 
@@ -64,7 +64,10 @@ LOCKSTEP_NOINLINE void run_of_pixels(const Walk& walk_of_all, const Job<T> job, 
 
 /// One vector of samples is the usual tile on 32 registers only; elsewhere it is a rest that needs no unrolling.
 template <int kVecs>
-constexpr bool kUnrolled = kVecs == 2 || kRegisters == 32;
+constexpr bool kUnrolled = !kSlowFma && (kVecs == 2 || kRegisters == 32);
+/// Kernels 11 wide are rare and long to compile: only for the tiles that many channels are divided into.
+template <int kRows, int kVecs>
+constexpr bool kWidest = 6 * kRows >= 5 * kTileRows<kVecs>;
 
 template <int kRows, int kVecs, class T, class End>
 LOCKSTEP_INLINE void run_pixels(const Walk& walk, const Job<T>& job, const End& end) {
@@ -73,7 +76,8 @@ LOCKSTEP_INLINE void run_pixels(const Walk& walk, const Job<T>& job, const End& 
       if (job.nx == 1) return run_of_pixels<kRows, kVecs, 1>(walk, job, end);
       if (job.nx == 3) return run_of_pixels<kRows, kVecs, 3>(walk, job, end);
       if (job.nx == 5) return run_of_pixels<kRows, kVecs, 5>(walk, job, end);
-      if (job.nx == 11) return run_of_pixels<kRows, kVecs, 11>(walk, job, end);
+      if constexpr (kWidest<kRows, kVecs>)
+        if (job.nx == 11) return run_of_pixels<kRows, kVecs, 11>(walk, job, end);
     }
   }
   run_of_pixels<kRows, kVecs, 0>(walk, job, end);

@@ -22,9 +22,16 @@
 #include <arm_neon.h>
 #endif
 
+#define LOCKSTEP_NOINLINE __attribute__((noinline))
+
 namespace lockstep::LOCKSTEP_SIMD {
 
 inline constexpr int kVectorBytes = LOCKSTEP_SIMD_BYTES;
+#if defined(__x86_64__) && !defined(__FMA__)
+inline constexpr bool kSlowFma = true;  // a call of the library for every lane: nothing else is worth tuning
+#else
+inline constexpr bool kSlowFma = false;
+#endif
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int kRegisters = 32;
 #else

@@ -6,7 +6,6 @@
 #include "lockstep/kernels/table.hpp"
 
 #define LOCKSTEP_INLINE_LAMBDA __attribute__((always_inline))
-#define LOCKSTEP_NOINLINE __attribute__((noinline))
 // NOLINTBEGIN(bugprone-macro-parentheses): names of templates take none
 #define LOCKSTEP_SIMD_INSTANTIATE(kernel, Args)                    \
   template void kernel<float>(const Args<float>&, KernelContext&); \

@@ -66,10 +66,30 @@ LOCKSTEP_INLINE Vec<T> operator-(Vec<T> a) {
   return {-a.v};
 }
 
+// Where every lane is a call of the library, inlining would fill the loops with calls: half the time of compiling them.
+#if defined(__x86_64__) && !defined(__FMA__)
+#define LOCKSTEP_BY_LANES LOCKSTEP_NOINLINE
+#else
+#define LOCKSTEP_BY_LANES LOCKSTEP_INLINE
+#endif
+
+/// a * b + c, rounded once, without a vector fma: exact, and slow where the processor has none at all.
+template <class T>
+LOCKSTEP_BY_LANES Vec<T> fma_by_lanes(Vec<T> a, Vec<T> b, Vec<T> c) {
+  Vec<T> result = c;
+  for (int lane = 0; lane < Vec<T>::kWidth; ++lane) {
+    if constexpr (sizeof(T) == 4)
+      result.v[lane] = __builtin_fmaf(a.v[lane], b.v[lane], c.v[lane]);
+    else
+      result.v[lane] = __builtin_fma(a.v[lane], b.v[lane], c.v[lane]);
+  }
+  return result;
+}
+
 /// a * b + c, rounded once.
 template <class T>
 LOCKSTEP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
-  constexpr bool kFloat = sizeof(T) == 4;
+  [[maybe_unused]] constexpr bool kFloat = sizeof(T) == 4;
   using Native [[maybe_unused]] = typename Vec<T>::Native;
 #if defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
   if constexpr (kFloat)
@@ -87,21 +107,13 @@ LOCKSTEP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
   else
     return {(Native)vfmaq_f64((float64x2_t)c.v, (float64x2_t)a.v, (float64x2_t)b.v)};
 #else
-  // Without a vector fma: the library's, exact and slow.
-  Vec<T> result = c;
-  for (int lane = 0; lane < Vec<T>::kWidth; ++lane) {
-    if constexpr (kFloat)
-      result.v[lane] = __builtin_fmaf(a.v[lane], b.v[lane], c.v[lane]);
-    else
-      result.v[lane] = __builtin_fma(a.v[lane], b.v[lane], c.v[lane]);
-  }
-  return result;
+  return fma_by_lanes(a, b, c);
 #endif
 }
 
 template <class T>
 LOCKSTEP_INLINE Vec<T> sqrt(Vec<T> a) {
-  constexpr bool kFloat = sizeof(T) == 4;
+  [[maybe_unused]] constexpr bool kFloat = sizeof(T) == 4;
   using Native [[maybe_unused]] = typename Vec<T>::Native;
 #if defined(__AVX512F__) && LOCKSTEP_SIMD_BYTES == 64
   // The zero-masked forms with every lane chosen: GCC's plain ones warn of the undefined lanes they never use.

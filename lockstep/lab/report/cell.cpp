@@ -97,6 +97,18 @@ std::string format_number(double value, Format format) {
   return {};
 }
 
+Cell::Cell() = default;
+Cell::Cell(const Cell&) = default;
+Cell::Cell(Cell&&) noexcept = default;
+Cell& Cell::operator=(const Cell&) = default;
+Cell& Cell::operator=(Cell&&) noexcept = default;
+Cell::~Cell() = default;
+Cell::Cell(const char* words) : value(std::string(words)) {}
+Cell::Cell(std::string words) : value(std::move(words)) {}
+
+void Cell::set(double number) { value = number; }
+void Cell::set(std::int64_t number) { value = number; }
+
 std::optional<double> Cell::number() const {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
   if (const auto* real = std::get_if<double>(&value)) return *real;

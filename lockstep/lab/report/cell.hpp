@@ -75,11 +75,17 @@ struct Cell {
   Mark mark = Mark::none;
   std::string note{};  // a short remark below the value
 
-  Cell() = default;
-  Cell(const char* words) : value(std::string(words)) {}
-  Cell(std::string words) : value(std::move(words)) {}
-  Cell(std::floating_point auto number) : value(static_cast<double>(number)) {}
-  Cell(std::integral auto number) : value(static_cast<std::int64_t>(number)) {}
+  // Compiled once, in cell.cpp: the members of a variant are long.
+  Cell();
+  Cell(const Cell&);
+  Cell(Cell&&) noexcept;
+  Cell& operator=(const Cell&);
+  Cell& operator=(Cell&&) noexcept;
+  ~Cell();
+  Cell(const char* words);
+  Cell(std::string words);
+  Cell(std::floating_point auto number) : Cell() { set(static_cast<double>(number)); }
+  Cell(std::integral auto number) : Cell() { set(static_cast<std::int64_t>(number)); }
   template <class T>
   Cell(const std::optional<T>& perhaps) {
     if (perhaps) *this = Cell(*perhaps);
@@ -94,6 +100,10 @@ struct Cell {
 
   /// The value as a number; nothing for texts and empty cells.
   std::optional<double> number() const;
+
+ private:
+  void set(double number);
+  void set(std::int64_t number);
 };
 
 enum class Align { automatic, left, right, centre };  // automatic: numbers right, texts left

@@ -8,6 +8,30 @@
 
 namespace lockstep::report {
 
+template <class Part>
+Block::Block(Part part) : variant(std::move(part)) {}
+template Block::Block(Paragraph);
+template Block::Block(List);
+template Block::Block(Table);
+template Block::Block(Code);
+template Block::Block(Checklist);
+template Block::Block(Facts);
+template Block::Block(Notice);
+template Block::Block(Headline);
+template Block::Block(BarChart);
+template Block::Block(LineChart);
+template Block::Block(ScatterChart);
+template Block::Block(Panels);
+Block::Block(const Block&) = default;
+Block::Block(Block&&) noexcept = default;
+Block& Block::operator=(const Block&) = default;
+Block& Block::operator=(Block&&) noexcept = default;
+Block::~Block() = default;
+
+Section& Section::add(Block block) { return blocks.push_back(std::move(block)), *this; }
+
+Section& Document::section(std::string name) { return sections.emplace_back(Section{.title = std::move(name)}); }
+
 std::string slug(std::string_view text) {
   std::string out;
   for (const char c : text) {
