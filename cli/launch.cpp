@@ -17,6 +17,7 @@
 #include "cli/mpirun.hpp"
 #include "cli/process_tree.hpp"
 #include "cli/run_status.hpp"
+#include "cli/tools.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
@@ -49,12 +50,6 @@ void catch_signals() {
   action.sa_handler = count_signal;
   sigemptyset(&action.sa_mask);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
-}
-
-std::string host_name() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
 }
 
 /// How mpirun ended.

@@ -13,6 +13,7 @@
 #include "cli/run_directory.hpp"
 #include "cli/run_report_pages.hpp"
 #include "cli/shell_words.hpp"
+#include "cli/tools.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/version.hpp"
@@ -25,11 +26,6 @@ namespace lockstep::cli {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 constexpr std::int64_t kMostBytes = 256 << 20;  // of a file that is shown
 

@@ -11,6 +11,7 @@
 #include "cli/console.hpp"
 #include "cli/run_directory.hpp"
 #include "cli/shell_words.hpp"
+#include "cli/tools.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 
@@ -30,12 +31,6 @@ std::string time_now() {
   ::gmtime_r(&now, &parts);
   char text[32];
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-std::string host_name() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
 }
 
 /// A path need not be UTF-8.
