@@ -23,7 +23,7 @@ using report::Tone;
 
 constexpr std::size_t kAboveFrom = 3;  // the epoch
 
-std::string percent_text(double share) { return fmt::format("{:.2f} %", 100 * share); }
+std::string score_text(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 const std::vector<double>& accuracies(const Result& curve) {
   const std::vector<double>& all = values_of(curve, "validation_accuracy");
@@ -50,11 +50,11 @@ std::string verdict(const std::vector<const Result*>& curves) {
       "largest distance from the published run in any epoch is {:.2f} points; on the test digits ours {}, the "
       "published run has {}. The first weights and the order of the digits are drawn by another generator, so the "
       "digits of the two runs need not be the same.",
-      kAboveFrom, low > published::kAsked ? "above" : "not always above", 100 * published::kAsked, percent_text(low),
+      kAboveFrom, low > published::kAsked ? "above" : "not always above", 100 * published::kAsked, score_text(low),
       100 * largest,
-      curves.size() == 1 ? "have " + percent_text(least_test)
-                         : fmt::format("have {} to {}", percent_text(least_test), percent_text(most_test)),
-      percent_text(published::kTest));
+      curves.size() == 1 ? "have " + score_text(least_test)
+                         : fmt::format("have {} to {}", score_text(least_test), score_text(most_test)),
+      score_text(published::kTest));
 }
 
 }  // namespace
