@@ -32,7 +32,7 @@ Backend backend_of(const std::string& name) {
 int main(int argc, char** argv) {
   try {
     const int threads = argc > 1 ? std::stoi(argv[1]) : 1;
-    cli::ConvImage image(backend_of(argc > 2 ? argv[2] : "simd"));
+    cli::ConvImage image(backend_of(argc > 2 ? argv[2] : "simd"), cli::conv_picture(""));
     image.run(threads);  // memory is touched, scratch is made
     fmt::print("{{\"ready\": \"lockstep {}\"}}\n", version());
     std::fflush(stdout);
