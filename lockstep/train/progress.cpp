@@ -87,7 +87,7 @@ void Progress::hand_out_report(Ranks& ranks, const FitOptions& fit_options) {
   if (fit_options.on_epoch) fit_options.on_epoch(report);
   reports.push_back(report);
   // What rank 0 writes meanwhile is not time of the others' next epoch: all clocks start together.
-  if (ranks.size() > 1) ranks.barrier("epoch's end");
+  if (ranks.size() > 1) ranks.barrier("reporting");
 }
 
 TrainingState Progress::counts() const {

@@ -104,7 +104,7 @@ class SameBytes(RanksTest):
     def test_more_ranks_than_slots(self):
         alone = self.train_alone()
         result = self.launch("openmpi", 3, "train", "a.toml", "--out", "run")
-        self.assertIn("a batch of 16 has 1 slots: 2 ranks have no samples", result.err)
+        self.assertIn("a batch of 16 has 1 slot: 2 ranks without samples", result.err)
         self.assertEqual(self.contents("run"), alone)
 
     def test_resumed_on_other_counts(self):

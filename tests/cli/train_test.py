@@ -289,8 +289,8 @@ class NoRoom(ProgramTest):
 
     def test_an_out_that_cannot_be_made(self):
         self.write("a.toml", MOONS)
-        self.refuse(5, "a.toml/run", "train", "a.toml", "--out", "a.toml/run")
-        self.refuse(5, "/proc/lockstep", "train", "a.toml", "--out", "/proc/lockstep")
+        self.refuse(2, "a.toml/run", "train", "a.toml", "--out", "a.toml/run")
+        self.refuse(2, "/proc/lockstep", "train", "a.toml", "--out", "/proc/lockstep")
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_without_permission(self):

@@ -79,7 +79,7 @@ TEST(Team, ThreadsComeFromTheEnvironmentFirst) {
   EXPECT_GE(available_cpus(), 1);
 }
 
-TEST(Team, InsideAParallelRegionOneThreadIsTheDefault) {
+TEST(Team, OneThreadInsideAParallelRegion) {
   std::vector<int> threads(2);
   std::string refused;
   run_team(2, [&](const Member& member) {

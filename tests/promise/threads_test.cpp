@@ -60,7 +60,7 @@ TEST_P(Promise, TheHashTellsRunsApart) {
 }
 
 /// In the regions of a program that is parallel itself, a trainer with the default number of threads uses one.
-TEST(PromiseDefaults, ATrainerInEveryThreadOfAParallelRegion) {
+TEST(PromiseDefaults, TrainersInAParallelRegion) {
   const PromiseRun run = mlp_run();
   const DataSplits data = promise_data(run);
   const std::string expected = hash_with(run, Backend::simd, 1, data);
