@@ -144,7 +144,8 @@ class Climber {
     stage(fmt::format("checking {} rungs: each trains the same {} samples", rungs.size(), climb_.check_samples),
           double(rungs.size()) * first.wall + (find_peers() ? kPeerSeconds * double(peers) : 0));
     // Of a turn: two epochs, and starting and ending the process.
-    const double turn = 0.8 * arguments_.budget / double(kWantedSamples) / double(rungs.size());
+    // Half of the budget: rungs with several workers take twice as long, and starting up varies.
+    const double turn = 0.5 * arguments_.budget / double(kWantedSamples) / double(rungs.size());
     const double epoch = std::clamp((turn - start_seconds_) / 2, kShortestEpoch, kLongestEpoch);
     const std::int64_t usual = whole_batches(epoch * rate, batch(), climb_.epoch_samples);
     for (const Rung& rung : rungs) {
