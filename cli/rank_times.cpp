@@ -11,7 +11,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// What differs by less is noise; in fewer steps, or sooner, nobody can tell.
+// What differs by less is noise; fewer steps, or less time, cannot show it.
 constexpr double kClearly = 1.25, kSecondsToJudge = 1;
 constexpr std::int64_t kStepsToJudge = 100;
 

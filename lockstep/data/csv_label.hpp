@@ -10,7 +10,7 @@ namespace lockstep {
 
 struct CsvLabel {
   std::int64_t column = -1;  // -1: none
-  std::string note;          // how it was chosen, where nobody said which; empty otherwise
+  std::string note;          // how it was chosen, where the configuration does not say; else empty
 };
 
 /// The names that mean a label, in any case of letters: "label, labels, class, ...".

@@ -44,7 +44,7 @@ Share share_of(const DataConfig& config, double wanted, std::int64_t samples, co
   return {static_cast<std::int64_t>(whole), std::max(0.0, exact - whole)};
 }
 
-/// Fractions that add up to 1 leave nobody out: what rounding down left over goes to the largest rests, of equal ones
+/// Fractions that add up to 1 use every sample: what rounding down left over goes to the largest rests, of equal ones
 /// to the last.
 void use_all(const std::array<double, 3>& wanted, std::array<Share, 3>& shares, std::int64_t samples) {
   double sum = 0;

@@ -15,7 +15,7 @@ struct LibraryCalls {
   std::atomic<clockid_t> clock{};       // the processor time of the thread inside
 };
 
-/// Stands for one call while it lives; null: nobody watches.
+/// Stands for one call while it lives; null: not watched.
 class LibraryCall {
  public:
   explicit LibraryCall(LibraryCalls* calls);

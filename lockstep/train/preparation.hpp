@@ -30,7 +30,7 @@ std::optional<Scaling> scaling_of(const ModelInfo& info);
 struct PreparationOptions {
   /// Keys that the user has set, even to their defaults: they override those of training.
   std::set<std::string> chosen{};
-  /// Gets a line for every key that is applied from training or overridden. Null: nobody is told.
+  /// Gets a line for every key that is applied from training or overridden. Null: not reported.
   std::function<void(const std::string&)> note{};
 };
 
