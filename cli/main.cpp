@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/arguments.hpp"
-#include "cli/console.hpp"
-#include "cli/option_names.hpp"
+#include "cli/commands/arguments.hpp"
+#include "cli/output/console.hpp"
+#include "cli/output/option_names.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 

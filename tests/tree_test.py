@@ -24,8 +24,9 @@ BELOW = {
     "nn": "core lab tensor kernels/math kernels",
     "parallel": "core lab tensor kernels/math kernels nn",
     "train": "core lab tensor kernels/math kernels data nn parallel",
-    "config": "core lab tensor kernels/math kernels data nn parallel train",
-    "simulate": "core lab tensor kernels/math kernels data nn parallel train config",
+    "model": "core lab tensor kernels/math kernels data nn parallel train",
+    "config": "core lab tensor kernels/math kernels data nn parallel train model",
+    "simulate": "core lab tensor kernels/math kernels data nn parallel train model config",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 PRIVATE_LIBRARIES = ("toml++/", "nlohmann/", "CLI/", "CLI11")
@@ -142,7 +143,7 @@ def options_in_the_library(root):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             code = re.sub(r"(^|\s)//.*", "", line)
             if name not in OPTIONS_ALLOWED and OPTION.search(code):
-                yield f"{name}:{number} names an option of the program; cli/option_names.cpp does that"
+                yield f"{name}:{number} names an option of the program; cli/output/option_names.cpp does that"
 
 
 RULES = (upward_arrows, headers_with_private_libraries, operations_without_definition, long_files, machine_paths,

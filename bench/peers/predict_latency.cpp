@@ -14,7 +14,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/version.hpp"
 #include "lockstep/lockstep.hpp"
-#include "lockstep/train/export.hpp"
+#include "lockstep/model/export.hpp"
 
 namespace {
 

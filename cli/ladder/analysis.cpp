@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/commands/verbose.hpp"
 #include "cli/ladder/scaling.hpp"
-#include "cli/verbose.hpp"
 #include "lockstep/kernels/simd/table.hpp"
 #include "lockstep/lab/efficiency.hpp"
 #include "lockstep/lab/statistics.hpp"

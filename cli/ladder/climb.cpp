@@ -13,8 +13,8 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/model/model_file.hpp"
 #include "lockstep/parallel/team.hpp"
-#include "lockstep/train/model_file.hpp"
 
 namespace lockstep::cli {
 

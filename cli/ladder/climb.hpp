@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/console.hpp"
 #include "cli/ladder/ladder.hpp"
 #include "cli/ladder/peers.hpp"
 #include "cli/ladder/turn.hpp"
+#include "cli/output/console.hpp"
 #include "lockstep/lab/sampling.hpp"
 
 namespace lockstep::cli {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/run_directory.hpp"
+#include "cli/run/run_directory.hpp"
 #include "lockstep/lab/statistics.hpp"
 
 namespace lockstep::cli {

@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/build_commit.hpp"
 #include "cli/ladder/analysis.hpp"
 #include "cli/ladder/climb.hpp"
 #include "cli/ladder/report.hpp"
 #include "cli/ladder/report_parts.hpp"
-#include "cli/results_folder.hpp"
-#include "cli/run_directory.hpp"
-#include "cli/stop_signal.hpp"
+#include "cli/output/results_folder.hpp"
+#include "cli/process/stop_signal.hpp"
+#include "cli/run/build_commit.hpp"
+#include "cli/run/run_directory.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/lab/report/text.hpp"

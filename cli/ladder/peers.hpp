@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/conversation.hpp"
 #include "cli/ladder/rungs.hpp"
+#include "cli/process/conversation.hpp"
 #include "lockstep/config/config.hpp"
 
 namespace lockstep::cli {

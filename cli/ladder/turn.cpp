@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/mpirun.hpp"
-#include "cli/run_directory.hpp"
-#include "cli/scores.hpp"
-#include "cli/shell_words.hpp"
+#include "cli/process/mpirun.hpp"
+#include "cli/process/shell_words.hpp"
+#include "cli/run/run_directory.hpp"
+#include "cli/run/scores.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 

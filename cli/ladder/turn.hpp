@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/captured.hpp"
 #include "cli/ladder/rungs.hpp"
+#include "cli/process/captured.hpp"
 
 namespace lockstep::cli {
 

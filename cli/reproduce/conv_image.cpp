@@ -4,7 +4,7 @@
 #include <chrono>
 #include <span>
 
-#include "lockstep/data/png.hpp"
+#include "lockstep/data/formats/png.hpp"
 #include "lockstep/data/resize.hpp"
 #include "lockstep/parallel/team.hpp"
 

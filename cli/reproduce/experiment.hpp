@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/console.hpp"
+#include "cli/output/console.hpp"
 #include "cli/reproduce/claim.hpp"
 #include "cli/reproduce/findings.hpp"
 #include "lockstep/lab/report/document.hpp"

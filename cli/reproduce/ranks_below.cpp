@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/mpirun.hpp"
+#include "cli/process/mpirun.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep::cli {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/captured.hpp"
+#include "cli/process/captured.hpp"
 
 namespace lockstep::cli {
 

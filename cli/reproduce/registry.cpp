@@ -1,10 +1,10 @@
 #include "cli/reproduce/experiment.hpp"
 
-#include "cli/reproduce/conv_multicore.hpp"
-#include "cli/reproduce/cuda_quadrants.hpp"
-#include "cli/reproduce/mnist_mlp.hpp"
-#include "cli/reproduce/mpi_digits.hpp"
-#include "cli/reproduce/openmp_cuda_pytorch.hpp"
+#include "cli/reproduce/conv_multicore/experiment.hpp"
+#include "cli/reproduce/cuda_quadrants/experiment.hpp"
+#include "cli/reproduce/mnist_mlp/experiment.hpp"
+#include "cli/reproduce/mpi_digits/experiment.hpp"
+#include "cli/reproduce/openmp_cuda_pytorch/experiment.hpp"
 
 namespace lockstep::cli {
 

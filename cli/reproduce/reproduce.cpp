@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/build_commit.hpp"
-#include "cli/reproduce/conv_multicore.hpp"
+#include "cli/process/shell_words.hpp"
+#include "cli/reproduce/conv_multicore/experiment.hpp"
 #include "cli/reproduce/experiment.hpp"
 #include "cli/reproduce/rules.hpp"
-#include "cli/run_directory.hpp"
-#include "cli/scores.hpp"
-#include "cli/shell_words.hpp"
+#include "cli/run/build_commit.hpp"
+#include "cli/run/run_directory.hpp"
+#include "cli/run/scores.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "cli/console.hpp"
+#include "cli/output/console.hpp"
 #include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/results.hpp"
 

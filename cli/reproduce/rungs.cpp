@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/console.hpp"
+#include "cli/output/console.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/device/devices.hpp"

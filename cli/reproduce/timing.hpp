@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/reproduce/experiment.hpp"
-#include "cli/scores.hpp"
+#include "cli/run/scores.hpp"
 #include "lockstep/lab/sampling.hpp"
 #include "lockstep/lab/statistics.hpp"
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/captured.hpp"
-#include "cli/stop_signal.hpp"
-#include "cli/tools.hpp"
+#include "cli/process/captured.hpp"
+#include "cli/process/stop_signal.hpp"
+#include "cli/process/tools.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/plugin.hpp"

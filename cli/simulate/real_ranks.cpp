@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/captured.hpp"
-#include "cli/mpirun.hpp"
-#include "cli/rank_session.hpp"
+#include "cli/process/captured.hpp"
+#include "cli/process/mpirun.hpp"
+#include "cli/process/stop_signal.hpp"
+#include "cli/run/rank_session.hpp"
 #include "cli/simulate/cluster_run.hpp"
 #include "cli/simulate/rank_measurements.hpp"
-#include "cli/stop_signal.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/simulate/step_program.hpp"

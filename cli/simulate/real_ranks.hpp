@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/console.hpp"
-#include "cli/launch.hpp"
+#include "cli/commands/launch.hpp"
+#include "cli/output/console.hpp"
 #include "lockstep/simulate/machine_model.hpp"
 #include "lockstep/simulate/rates.hpp"
 #include "lockstep/simulate/step_plan.hpp"

@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/build_commit.hpp"
-#include "cli/results_folder.hpp"
-#include "cli/run_directory.hpp"
-#include "cli/shell_words.hpp"
+#include "cli/output/results_folder.hpp"
+#include "cli/process/shell_words.hpp"
+#include "cli/process/stop_signal.hpp"
+#include "cli/run/build_commit.hpp"
+#include "cli/run/run_directory.hpp"
 #include "cli/simulate/results.hpp"
 #include "cli/simulate/units.hpp"
 #include "cli/simulate/validation_report.hpp"
-#include "cli/stop_signal.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"

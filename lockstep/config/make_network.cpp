@@ -2,8 +2,8 @@
 
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/train/theta.hpp"
-#include "lockstep/train/weights.hpp"
+#include "lockstep/model/theta.hpp"
+#include "lockstep/model/weights.hpp"
 
 namespace lockstep {
 

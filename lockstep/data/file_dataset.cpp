@@ -9,10 +9,10 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
-#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
-#include "lockstep/data/idx.hpp"
-#include "lockstep/data/npy.hpp"
+#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/samples.hpp"
 
 namespace lockstep {

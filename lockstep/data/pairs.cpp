@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/csv.hpp"
 #include "lockstep/data/file.hpp"
-#include "lockstep/data/idx.hpp"
-#include "lockstep/data/mat5.hpp"
-#include "lockstep/data/npy.hpp"
-#include "lockstep/data/npz.hpp"
+#include "lockstep/data/formats/csv.hpp"
+#include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/mat5.hpp"
+#include "lockstep/data/formats/npy.hpp"
+#include "lockstep/data/formats/npz.hpp"
 
 namespace lockstep {
 namespace fs = std::filesystem;

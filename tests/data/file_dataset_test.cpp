@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "lockstep/core/random.hpp"
-#include "lockstep/data/idx.hpp"
-#include "lockstep/data/inflate.hpp"
-#include "lockstep/data/npy.hpp"
+#include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/inflate.hpp"
+#include "lockstep/data/formats/npy.hpp"
 #include "tests/data/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,11 +1,11 @@
 #include <cstdlib>
 
-#include "lockstep/data/csv.hpp"
-#include "lockstep/data/idx.hpp"
-#include "lockstep/data/inflate.hpp"
-#include "lockstep/data/mat5.hpp"
-#include "lockstep/data/npy.hpp"
-#include "lockstep/data/npz.hpp"
+#include "lockstep/data/formats/csv.hpp"
+#include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/inflate.hpp"
+#include "lockstep/data/formats/mat5.hpp"
+#include "lockstep/data/formats/npy.hpp"
+#include "lockstep/data/formats/npz.hpp"
 #include "lockstep/data/source.hpp"
 #include "tests/data/support.hpp"
 #include "tests/support/temporary_folder.hpp"

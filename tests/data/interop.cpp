@@ -11,10 +11,10 @@
 #include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/mat5.hpp"
-#include "lockstep/data/npy.hpp"
-#include "lockstep/data/npz.hpp"
-#include "lockstep/data/png.hpp"
+#include "lockstep/data/formats/mat5.hpp"
+#include "lockstep/data/formats/npy.hpp"
+#include "lockstep/data/formats/npz.hpp"
+#include "lockstep/data/formats/png.hpp"
 
 namespace {
 

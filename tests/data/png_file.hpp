@@ -8,8 +8,8 @@
 
 #include <zlib.h>
 
-#include "lockstep/data/bytes.hpp"
-#include "lockstep/data/inflate.hpp"
+#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/formats/inflate.hpp"
 #include "tests/data/support.hpp"
 
 namespace lockstep {

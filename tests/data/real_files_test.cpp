@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "lockstep/data/idx.hpp"
-#include "lockstep/data/mat5.hpp"
+#include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/resize.hpp"
 #include "lockstep/data/source.hpp"
 #include "tests/data/support.hpp"

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "lockstep/core/file.hpp"
+#include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/memory_dataset.hpp"
-#include "lockstep/data/npy.hpp"
-#include "lockstep/train/export.hpp"
-#include "lockstep/train/model_file.hpp"
+#include "lockstep/model/export.hpp"
+#include "lockstep/model/model_file.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "tests/support/example_networks.hpp"
 

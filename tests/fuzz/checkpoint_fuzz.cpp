@@ -7,7 +7,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/sha256.hpp"
-#include "lockstep/train/checkpoint.hpp"
+#include "lockstep/model/checkpoint.hpp"
 
 namespace {
 

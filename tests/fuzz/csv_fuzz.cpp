@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "lockstep/data/csv.hpp"
+#include "lockstep/data/formats/csv.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

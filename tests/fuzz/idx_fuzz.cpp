@@ -1,6 +1,6 @@
 // Any bytes as an IDX file, plain or gzip: refused, or an array that survives being written and read again.
 
-#include "lockstep/data/idx.hpp"
+#include "lockstep/data/formats/idx.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // Any bytes as a MATLAB file: refused, or every variable is refused or read.
 
-#include "lockstep/data/mat5.hpp"
+#include "lockstep/data/formats/mat5.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

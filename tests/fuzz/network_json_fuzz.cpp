@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/train/network_json.hpp"
+#include "lockstep/model/network_json.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep;

@@ -1,6 +1,6 @@
 // Any bytes as a .npy file: refused, or an array that survives being written and read again.
 
-#include "lockstep/data/npy.hpp"
+#include "lockstep/data/formats/npy.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // Any bytes as a .npz archive: refused, or every member is refused or read.
 
-#include "lockstep/data/npz.hpp"
+#include "lockstep/data/formats/npz.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

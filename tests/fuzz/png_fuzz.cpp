@@ -1,6 +1,6 @@
 // Any bytes as a PNG image: refused, or an image of the shape its header promises, in every colour.
 
-#include "lockstep/data/png.hpp"
+#include "lockstep/data/formats/png.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // Any bytes: refused with one line, or read; what was read survives being written and read again.
 
-#include "lockstep/data/safetensors.hpp"
+#include "lockstep/data/formats/safetensors.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,8 +5,8 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/model/predictor.hpp"
 #include "lockstep/train/device_engine.hpp"
-#include "lockstep/train/predictor.hpp"
 #include "tests/cuda_emulator/memory.hpp"
 #include "tests/cuda_emulator/streams.hpp"
 #include "tests/kernels/cuda/emulated.hpp"

@@ -5,7 +5,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/source.hpp"
-#include "lockstep/train/model_file.hpp"
+#include "lockstep/model/model_file.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "tests/parallel/rank_threads.hpp"
 

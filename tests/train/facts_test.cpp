@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "lockstep/data/source.hpp"
+#include "lockstep/model/weights.hpp"
 #include "lockstep/train/trainer.hpp"
-#include "lockstep/train/weights.hpp"
 
 namespace lockstep {
 namespace {

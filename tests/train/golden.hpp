@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/data/dataset.hpp"
-#include "lockstep/train/network_json.hpp"
+#include "lockstep/model/network_json.hpp"
 #include "lockstep/train/trainer.hpp"
 
 namespace lockstep::golden {

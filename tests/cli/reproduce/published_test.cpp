@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cli/reproduce/conv_multicore_published.hpp"
-#include "cli/reproduce/cuda_quadrants_parts.hpp"
-#include "cli/reproduce/cuda_quadrants_published.hpp"
-#include "cli/reproduce/mpi_digits_published.hpp"
+#include "cli/reproduce/conv_multicore/published.hpp"
+#include "cli/reproduce/cuda_quadrants/parts.hpp"
+#include "cli/reproduce/cuda_quadrants/published.hpp"
+#include "cli/reproduce/mpi_digits/published.hpp"
 
 namespace lockstep::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cli/reproduce/cuda_quadrants_parts.hpp"
-#include "cli/reproduce/cuda_quadrants_published.hpp"
+#include "cli/reproduce/cuda_quadrants/parts.hpp"
+#include "cli/reproduce/cuda_quadrants/published.hpp"
 
 namespace lockstep::cli {
 namespace {

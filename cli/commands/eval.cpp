@@ -1,0 +1,79 @@
+#include "cli/commands/eval.hpp"
+
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "cli/commands/confusion.hpp"
+#include "cli/commands/verbose.hpp"
+#include "cli/output/outputs.hpp"
+#include "cli/run/scores.hpp"
+#include "lockstep/config/config.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/lab/text_table.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr std::int64_t kMostClasses = 30;  // more do not fit a screen
+constexpr std::int64_t kBlock = 4096;      // samples whose answers are held at one time
+
+Confusion confusion_of(Outputs& outputs, const Dataset& data, std::int64_t classes) {
+  Confusion confusion(classes);
+  std::vector<std::int64_t> ids;
+  std::vector<std::int32_t> labels;
+  for (std::int64_t first = 0; first < data.size(); first += kBlock) {
+    ids.resize(static_cast<std::size_t>(std::min(kBlock, data.size() - first)));
+    std::iota(ids.begin(), ids.end(), first);
+    labels.resize(ids.size());
+    data.labels(ids, labels);
+    const std::vector<Answer> answers = outputs.answers(data, ids);
+    for (std::size_t i = 0; i < ids.size(); ++i) confusion.add(labels[i], answers[i].best);
+  }
+  return confusion;
+}
+
+}  // namespace
+
+void run_eval(const EvalArguments& arguments, Console& console) {
+  Model model = open_model(arguments.model, console);
+  if (!model.info.loss)
+    throw Error(ExitCode::checkpoint,
+                fmt::format("{}: the file does not name the loss it was trained with", arguments.model));
+  const ModelData data = load_model_data(arguments.model, model.info, arguments.data, console);
+  console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
+  const Trainer trainer(model.network,
+                        {.loss = *model.info.loss, .backend = arguments.backend, .threads = arguments.threads});
+  if (const auto note = promise_note(arguments.backend)) console.note(*note);
+  if (arguments.verbose)
+    for (const std::string& line :
+         verbose_lines(arguments.backend, model.network.precision(), trainer.options().threads))
+      console.note(line);
+  const Scores scores = trainer.evaluate(*data.samples);
+  const std::string loss = loss_names()[static_cast<std::size_t>(*model.info.loss)];
+  // With one output there are two classes; a model may have more outputs than the data has classes.
+  const std::int64_t classes = std::max<std::int64_t>(model.network.output().elements(), 2);
+  const bool with_matrix = data.samples->classes() > 0 && classes <= kMostClasses;
+  Outputs outputs(model, {.backend = arguments.backend, .threads = arguments.threads});
+  if (console.json()) {
+    Json json = scores_json(scores);
+    json["split"] = data.split;
+    json["loss_function"] = loss;
+    json["weight_hash"] = weight_hash(model.network.values());
+    if (with_matrix) json["confusion"] = confusion_of(outputs, *data.samples, classes).json();
+    console.print(fmt::format("{}\n", json.dump()));
+    return;
+  }
+  TextTable table("ll");
+  table.row({"samples", with_commas(scores.samples)});
+  table.row({"loss", fmt::format("{}  ({})", loss_text(scores.loss), loss)});
+  if (scores.correct)
+    table.row({"accuracy", fmt::format("{}  ({} correct)", percent(scores.accuracy()), with_commas(*scores.correct))});
+  table.row({"weights", short_hash(weight_hash(model.network.values()))});
+  console.print(table.str());
+  if (with_matrix)
+    console.print(fmt::format("\n{}", confusion_of(outputs, *data.samples, classes).text(model.info.class_names)));
+}
+
+}  // namespace lockstep::cli

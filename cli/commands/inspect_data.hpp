@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "cli/commands/inspect.hpp"
+
+namespace lockstep::cli {
+
+/// IDX, .mat, .npy, .npz, .csv, .png or a folder of class folders: arrays with their types, shapes and ranges. Of
+/// arrays above a gigabyte in IDX and .npy files only the header is read.
+Inspection inspect_data(const std::string& path);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,72 @@
+#include "cli/commands/model_data.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/run/run_directory.hpp"
+#include "lockstep/config/config.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/model/preparation.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+DataConfig config_of(const std::string& model_path, const DataArguments& arguments) {
+  if (!arguments.data.empty()) return make_data_config(arguments.data, arguments.set);
+  if (!arguments.config.empty()) return load_config(arguments.config, arguments.set).data;
+  const std::filesystem::path beside = std::filesystem::path(model_path).replace_filename(kConfigFile);
+  std::error_code ignored;
+  if (std::filesystem::exists(beside, ignored)) return load_config(beside.string(), arguments.set).data;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: there is no {} beside it; say which data with --data SOURCE or --config FILE",
+                          model_path, kConfigFile));
+}
+
+/// "scale" of "data.scale=255", "resize" of "data.resize.size=20".
+std::set<std::string> chosen_keys(const std::vector<std::string>& set) {
+  constexpr std::string_view kSection = "data.";
+  std::set<std::string> keys;
+  for (const std::string& change : set)
+    if (change.starts_with(kSection))
+      keys.insert(change.substr(kSection.size(), change.find_first_of(".=", kSection.size()) - kSection.size()));
+  return keys;
+}
+
+}  // namespace
+
+std::optional<std::string> seal_note(const std::string& path, Seal seal) {
+  if (seal == Seal::whole) return std::nullopt;
+  return fmt::format("{}: unverified: {}", one_line(path),
+                     seal == Seal::weights ? "an earlier Lockstep wrote it, with a hash of the weights and none of the "
+                                             "rest; only the weights are known to be right"
+                                           : "the file has no digest of Lockstep");
+}
+
+Model open_model(const std::string& path, Console& console) {
+  Model model = load_model(path);
+  if (const auto note = seal_note(path, model.seal)) console.note(*note);
+  return model;
+}
+
+ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments,
+                          Console& console) {
+  const DataConfig config = config_of(model_path, arguments);
+  const DataSplits splits = load_data_for(
+      info, config,
+      {.chosen = chosen_keys(arguments.set), .note = [&](const std::string& line) { console.note(one_line(line)); }});
+  const std::pair<const char*, std::shared_ptr<const Dataset>> parts[] = {
+      {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
+  std::vector<std::string> present;
+  for (const auto& [name, part] : parts) {
+    if (part == nullptr) continue;
+    if (arguments.split.empty() || arguments.split == name) return {part, name, config.source};
+    present.emplace_back(name);
+  }
+  throw Error(ExitCode::usage, fmt::format("--split {}: the data has no such part; it has {}", arguments.split,
+                                           fmt::join(present, ", ")));
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,56 @@
+#include "cli/commands/report.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/commands/report_kinds.hpp"
+#include "cli/output/output_folder.hpp"
+#include "cli/run/run_directory.hpp"
+#include "cli/run/run_report.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/lab/report/data_files.hpp"
+#include "lockstep/lab/report/text.hpp"
+#include "lockstep/lab/report/write.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Made {
+  report::Document document;
+  fs::path folder;  // of what it was made from
+  bool run = false;
+};
+
+Made make(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) throw Error(ExitCode::usage, fmt::format("{}: there is no such file", path.string()));
+  if (!fs::is_directory(path, error)) {
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    return {.document = document_of(read_results(path)), .folder = folder};
+  }
+  if (fs::exists(path / kResultsFile, error))
+    return {.document = document_of(read_results(path / kResultsFile)), .folder = path};
+  if (fs::exists(path / kMetricsFile, error)) return {.document = run_document(path), .folder = path, .run = true};
+  throw Error(ExitCode::usage,
+              fmt::format("{}: holds neither {} nor {}; give the folder of a run, or a file of results", path.string(),
+                          kResultsFile, kMetricsFile));
+}
+
+}  // namespace
+
+void run_report(const ReportArguments& arguments, Console& console) {
+  const Made made = make(arguments.path);
+  const fs::path folder = arguments.out.empty() ? made.folder : fs::path(arguments.out);
+  if (!arguments.out.empty()) make_output_folder(folder);
+  const report::FileOptions files{
+      .json = !made.run || !arguments.out.empty(), .csv = arguments.csv, .extra_p = arguments.extra_p};
+  const auto written = report::write_report(made.document, folder, files);
+  console.print(console.json() ? report::tables_json(made.document) : report::to_text(made.document));
+  for (const fs::path& file : written) console.note(fmt::format("wrote {}", one_line(file.string())));
+}
+
+}  // namespace lockstep::cli

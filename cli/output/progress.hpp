@@ -1,0 +1,33 @@
+#pragma once
+// Tells a person how training goes: a bar on a terminal, a line per epoch (at most one a second) everywhere.
+
+#include <chrono>
+#include <cstdint>
+
+#include "cli/output/console.hpp"
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep::cli {
+
+class Progress {
+ public:
+  /// `samples` of one epoch. The console must outlive it.
+  Progress(Console& console, std::int64_t samples, std::int64_t epochs);
+
+  void step(const StepReport& report);
+  void epoch(const EpochReport& report);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  Console* console_;
+  std::int64_t samples_, epochs_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_draw_{}, last_line_{};
+};
+
+/// "[=====>    ]", `width` characters in all, at least 3.
+std::string bar(double done, int width);
+
+}  // namespace lockstep::cli

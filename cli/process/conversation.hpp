@@ -1,0 +1,38 @@
+#pragma once
+// A program that answers commands by lines of JSON, and lives on between them: the scripts of bench/peers and
+// bench/reproduce, which can so be measured in turns with others.
+
+#include <string>
+#include <vector>
+
+#include "cli/process/captured.hpp"
+#include "cli/process/pipe.hpp"
+#include "cli/run/scores.hpp"
+
+namespace lockstep::cli {
+
+class Conversation {
+ public:
+  /// Starts it and waits for its first line. Errors as those of ask().
+  Conversation(const std::vector<std::string>& words, const Environment& environment, double seconds,
+               Stopped stopped = {});
+  ~Conversation();
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  /// Error(peer_lost) when it does not answer within `seconds`, ends, or answers with something else than an object;
+  /// Error(preempted) when `stopped` says so.
+  Json ask(const std::string& command, double seconds);
+  const Json& greeting() const { return greeting_; }
+
+ private:
+  Json answer(double seconds);
+
+  Stopped stopped_;
+  Pipe to_, from_, errors_;
+  int child_ = -1;
+  std::string pending_, said_;  // said_: on standard error
+  Json greeting_;
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,40 @@
+#pragma once
+// How a run is started by the mpirun of Open MPI or of MPICH: its command line and environment, and on which hosts.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/commands/launch.hpp"
+
+namespace lockstep::cli {
+
+struct Host {
+  std::string name;
+  int slots = 1;
+};
+
+/// A file with a host per line, "name slots=4" (as Open MPI writes it) or "name:4" (as MPICH does); # begins a comment.
+/// Error(usage) names the line that makes no sense.
+std::vector<Host> read_hosts(const std::string& file);
+
+/// The mpirun to use.
+struct Mpirun {
+  std::string program;  // a path
+  bool open_mpi = true;
+  const char* name() const { return open_mpi ? "Open MPI" : "MPICH"; }
+};
+
+/// Error(usage) that names the package where there is none.
+Mpirun find_mpirun(const std::string& wanted);
+
+struct StartCommand {
+  std::vector<std::string> words;
+  std::vector<std::pair<std::string, std::string>> environment;  // besides the present one
+};
+
+/// `hosts` empty: this machine. `mark` stands in the environment of every rank as LOCKSTEP_LAUNCH.
+StartCommand start_command(const Mpirun& mpirun, const LaunchArguments& arguments, int ranks,
+                           const std::vector<Host>& hosts, bool resume, const std::string& mark);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,107 @@
+// The published profile counts instructions with callgrind. This counts those of the unoptimised plain loops the same
+// way, in a short training by this very program.
+
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "cli/process/captured.hpp"
+#include "cli/process/tools.hpp"
+#include "cli/reproduce/cuda_quadrants/parts.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kPatience{4};
+constexpr const char* kWhole = "lockstep::Trainer::fit(";
+
+struct Function {
+  const char* name;  // as callgrind_annotate prints it, up to the arguments
+  const char* section;
+};
+constexpr std::array<Function, 7> kFunctions = {{{"LinearLayer<float>::forward(", "linear forward"},
+                                                 {"LinearLayer<float>::backward(", "linear backward"},
+                                                 {"ActivationLayer<float>::forward(", "relu forward"},
+                                                 {"ActivationLayer<float>::backward(", "relu backward"},
+                                                 {"Worker<float>::score(", "sigmoid and loss"},
+                                                 {"Worker<float>::load(", "load"},
+                                                 {"Engine<float>::reduce_and_update(", "reduce"}}};
+
+/// "  375,227,488 (57.35%)  file:function(...)" -> 375227488; 0 for any other line.
+double instructions(const std::string& line) {
+  std::string digits;
+  for (const char c : line.substr(0, line.find('('))) {
+    if (c >= '0' && c <= '9')
+      digits += c;
+    else if (c != ',' && c != ' ')
+      return 0;
+  }
+  double number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+/// Whether the function of the line is this one, not one that has it among its arguments.
+bool is_function(const std::string& line, const std::string& name) {
+  const auto place = line.find(name), first = line.find('(', line.find(')') + 1);
+  if (place == std::string::npos) return false;
+  // "(anonymous namespace)::" is part of a name.
+  const std::string before = line.substr(0, place);
+  return first >= place || before.ends_with("lockstep::(anonymous namespace)::");
+}
+
+}  // namespace
+
+std::optional<SectionShares> parse_callgrind(const std::string& text) {
+  SectionShares shares;
+  double whole = 0, known = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (is_function(line, kWhole)) whole = std::max(whole, instructions(line));
+    for (const Function& function : kFunctions)
+      if (shares.count(function.section) == 0 && is_function(line, function.name))
+        known += shares[function.section] = instructions(line);
+  }
+  if (whole <= 0 || known <= 0 || known > whole) return std::nullopt;
+  for (auto& [name, number] : shares) number /= whole;
+  shares["other"] = (whole - known) / whole;
+  return shares;
+}
+
+std::optional<SectionShares> callgrind_shares(const ExperimentRun& run) {
+  const auto missing = [&](const std::string& why) {
+    run.left_out("instructions by callgrind", why);
+    return std::nullopt;
+  };
+  const auto valgrind = find_program("valgrind"), annotate = find_program("callgrind_annotate");
+  if (!valgrind || !annotate) return missing("valgrind is not installed: sudo apt-get install valgrind");
+  run.progress("where the instructions go: callgrind");
+  const fs::path scratch = run.folder / "callgrind";
+  fs::create_directories(scratch);
+  const std::string counts = (scratch / "counts").string();
+  const Captured trained = run_captured(
+      {*valgrind, "--tool=callgrind", "--callgrind-out-file=" + counts, fs::read_symlink("/proc/self/exe").string(),
+       "train", (run.folder / "config.toml").string(), "--backend", "naive-o0", "--threads", "1", "--quiet", "--set",
+       fmt::format("data.count={}", run.quick ? 8192 : 65536), "--set", "data.test_count=0", "--set", "train.epochs=1",
+       "--out", (scratch / "run").string()},
+      {.patience = kPatience});
+  std::optional<SectionShares> shares;
+  std::string why = trained.reason();
+  if (trained.ok()) {
+    const Captured listed =
+        run_captured({*annotate, "--inclusive=yes", "--threshold=100", counts}, {.patience = kPatience});
+    shares = listed.ok() ? parse_callgrind(listed.out) : std::nullopt;
+    why = listed.ok() ? "this program has no symbols" : listed.reason();
+  }
+  std::error_code ignored;
+  fs::remove_all(scratch, ignored);
+  return shares ? shares : missing(why);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,205 @@
+// The report of cuda-quadrants, from its results.
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cli/reproduce/cuda_quadrants/parts.hpp"
+#include "cli/reproduce/cuda_quadrants/published.hpp"
+#include "cli/reproduce/rungs.hpp"
+#include "cli/reproduce/timing.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+using report::Cell;
+using report::Mark;
+using report::Tone;
+
+std::string digits(double number) { return fmt::format("{:.6f}", number); }
+
+bool same_digits(const Result& curve, std::size_t epoch) {
+  return digits(values_of(curve, "loss")[epoch]) == digits(quadrants_published::kTestLoss[epoch]) &&
+         digits(values_of(curve, "accuracy")[epoch]) == digits(quadrants_published::kTestAccuracy[epoch]);
+}
+
+void add_series(const Result& curve, report::Document& document) {
+  report::Table table{.title = "Test loss and accuracy after each epoch",
+                      .columns = {{.title = "Epoch"},
+                                  {.title = "Published loss", .format = report::fixed(6)},
+                                  {.title = "Ours", .format = report::fixed(6), .key = "loss"},
+                                  {.title = "Published accuracy", .format = report::fixed(6)},
+                                  {.title = "Ours", .format = report::fixed(6), .key = "accuracy"},
+                                  {.title = "All printed digits"}}};
+  report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted};
+  report::LineSeries ours{.name = "Lockstep", .tone = Tone::simd};
+  const std::vector<double>&losses = values_of(curve, "loss", quadrants_published::kTestLoss.size()),
+        &accuracies = values_of(curve, "accuracy", quadrants_published::kTestLoss.size());
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < quadrants_published::kTestLoss.size(); ++i) {
+    const double loss = losses[i], epoch = static_cast<double>(i + 1);
+    const bool equal = same_digits(curve, i);
+    same += equal ? 1 : 0;
+    table.rows.push_back(
+        {.cells = {i + 1, Cell(quadrants_published::kTestLoss[i]).marked(Mark::published), loss,
+                   Cell(quadrants_published::kTestAccuracy[i]).marked(Mark::published), accuracies[i],
+                   equal ? Cell("same").marked(Mark::same)
+                         : Cell(fmt::format("off by {:.6f}", std::abs(loss - quadrants_published::kTestLoss[i])))}});
+    theirs.points.push_back({epoch, quadrants_published::kTestLoss[i]});
+    ours.points.push_back({epoch, loss});
+  }
+  document.section("The published run, digit by digit")
+      .add(report::Paragraph{fmt::format(
+          "{} of the {} epochs agree in all printed digits of loss and accuracy. The published program draws its "
+          "points and weights from generators that nobody seeded, so the same numbers can be drawn again; from there "
+          "on "
+          "it is arithmetic. Both compute in single precision, add up in different orders and take exp and log from "
+          "different libraries, so that a last digit can differ. The published ReLU passes a gradient where its input "
+          "is exactly "
+          "0, ours does not: that happened {} times among the hidden values of all training points, under the first "
+          "weights and under the last.",
+          same, quadrants_published::kTestLoss.size(), curve.number("exact_zeros").value_or(0))})
+      .add(std::move(table))
+      .add(report::LineChart{.title = "Test loss by epoch, published and ours",
+                             .description = "Published and own test loss over ten epochs.",
+                             .x = {.title = "epoch", .format = report::integer()},
+                             .y = {.title = "binary cross-entropy", .low = 0},
+                             .series = {std::move(theirs), std::move(ours)}});
+}
+
+double published_share(const std::string& section) {
+  double sum = 0;
+  for (const quadrants_published::Share& each : quadrants_published::kShares)
+    if (section == each.section || (section == "sigmoid and loss" && std::string(each.section).starts_with("sigmoid")))
+      sum += each.percent;
+  return sum / 100;
+}
+
+report::Table share_table(const std::vector<const Result*>& shares) {
+  report::Table table{.title = "Where the time of a serial training goes",
+                      .columns = {{.title = "Section"}, {.title = "Published", .format = report::percent(2)}}};
+  for (const Result* each : shares) table.columns.push_back({.title = short_name(*each), .format = report::percent(2)});
+  for (const char* const section : kQuadrantSections) {
+    const double theirs = published_share(section);
+    report::Row row{.cells = {section, theirs > 0 ? Cell(theirs).marked(Mark::published) : Cell()}};
+    for (const Result* each : shares) row.cells.emplace_back(each->number(section).value_or(0));
+    table.rows.push_back(std::move(row));
+  }
+  report::Row parallel{
+      .cells = {"parallel in the report", Cell(quadrants_published::kParallelShare / 100).marked(Mark::published)}};
+  report::Row bound{.cells = {fmt::format("Amdahl's bound on {} cores", quadrants_published::kDeviceCores),
+                              Cell(quadrants_published::kAmdahlBound).as(report::ratio()).marked(Mark::published)}};
+  for (const Result* each : shares) {
+    const double share = parallel_share(*each);
+    parallel.cells.emplace_back(share);
+    bound.cells.push_back(Cell(amdahl_bound(share, quadrants_published::kDeviceCores)).as(report::ratio()));
+  }
+  table.rows.push_back(std::move(parallel));
+  table.rows.push_back(std::move(bound));
+  table.notes = {
+      "Published: instructions, by callgrind; its parts add up to 97.71 %, its text says 98.01 %. Linear backward "
+      "includes the step of the weights, as in the published program; its sigmoid forward and backward stand in the "
+      "line of sigmoid and loss, which here includes the loss.",
+      "load: samples gathered into chunks; reduce: sums over slots; other: shuffle, reports, waiting."};
+  return table;
+}
+
+report::BarChart share_chart(const std::vector<const Result*>& shares) {
+  report::BarChart chart{.title = "Shares of a serial training",
+                         .description = "For each profile one bar, made of the shares of its sections.",
+                         .axis = {.title = "share of the whole", .high = 1, .format = report::percent(0)},
+                         .stacked = true};
+  for (const char* const section : kQuadrantSections) chart.series.push_back({.name = section});
+  report::BarGroup theirs{.label = "published", .note = "instructions"};
+  for (const char* const section : kQuadrantSections) theirs.bars.emplace_back(published_share(section));
+  chart.groups.push_back(std::move(theirs));
+  for (const Result* each : shares) {
+    report::BarGroup group{.label = short_name(*each)};
+    for (const char* const section : kQuadrantSections) group.bars.emplace_back(each->number(section).value_or(0));
+    chart.groups.push_back(std::move(group));
+  }
+  return chart;
+}
+
+void add_shares(const std::vector<const Result*>& shares, report::Document& document) {
+  std::string counted;
+  for (const Result* each : shares)
+    counted +=
+        fmt::format("{}{:.1f} % of {}", counted.empty() ? "" : ", ", 100 * parallel_share(*each), short_name(*each));
+  document.section("Where the time goes, and Amdahl's bound")
+      .add(report::Paragraph{fmt::format(
+          "From the report's own share Amdahl's bound is {:.2f} on {} cores, from the sum of its parts {:.2f}; it "
+          "prints {:.2f}. The bound is set by the serial rest alone. The line \"parallel in the report\" counts the "
+          "sections that the published program counts: {}. It is no limit of ours, since samples are gathered, "
+          "gradients added up and weights moved by all threads here.",
+          amdahl_bound(quadrants_published::kParallelShare / 100, quadrants_published::kDeviceCores),
+          quadrants_published::kDeviceCores, amdahl_bound(0.9771, quadrants_published::kDeviceCores),
+          quadrants_published::kAmdahlBound, counted)})
+      .add(share_table(shares))
+      .add(share_chart(shares));
+}
+
+void add_speed(const std::vector<const Result*>& timings, report::Document& document) {
+  report::Table table{.title = "One epoch: 199 batches of 1024 points",
+                      .columns = {{.title = "Kernels"},
+                                  {.title = "Time", .format = report::seconds()},
+                                  {.title = "Against -O0", .format = report::ratio()},
+                                  {.title = "Against -O3", .format = report::ratio()},
+                                  {.title = "Weights"}}};
+  report::BarChart chart{
+      .title = "Speed-up against the same loops unoptimised and optimised",
+      .description = "Per kind of kernel two bars: against -O0 and against -O3.",
+      .axis = {.title = "times as fast", .scale = report::Scale::log, .format = report::ratio()},
+      .series = {{.name = "against -O0", .tone = Tone::neutral}, {.name = "against -O3", .tone = Tone::simd}}};
+  const Result *o0 = on_one_thread(timings, "naive-o0"), *o3 = on_one_thread(timings, "naive"),
+               *simd = on_one_thread(timings, "simd");
+  const auto ratio = [](const Result* before, const Result& after) {
+    return before == nullptr ? Cell() : Cell(median_of(*before) / median_of(after));
+  };
+  for (const Result* each : timings) {
+    static_cast<void>(median_of(*each));  // refuses a result without samples
+    const bool same = each->weight_hash == timings[0]->weight_hash;
+    table.rows.push_back({.cells = {name_cell(*each), time_cell(*each), ratio(o0, *each), ratio(o3, *each),
+                                    same ? Cell("same").marked(Mark::same) : Cell("other rounding")},
+                          .mark = each == o0 ? Mark::baseline : Mark::none,
+                          .tone = rung_tone(*each)});
+    report::BarGroup group{.label = short_name(*each)};
+    for (const Result* before : {o0, o3})
+      group.bars.emplace_back(before == nullptr ? NAN : median_of(*before) / median_of(*each));
+    chart.groups.push_back(std::move(group));
+  }
+  table.rows.push_back(
+      {.cells = {Cell("CUDA on a GTX 1050 Ti").noted("a GPU"), Cell(), quadrants_published::kSpeedUp, Cell(), Cell()},
+       .mark = Mark::published,
+       .tone = Tone::published});
+  table.notes = {"Weights: after the first epoch, compared with those of the first row."};
+  std::string words = fmt::format(
+      "The published {:.2f}x compares a graphics card with a host program that was compiled without an optimisation "
+      "flag. Run again on one processor of 2026, that program takes {:.1f} s unoptimised and {:.2f} s with -O2, {:.1f} "
+      "times less: of the {:.2f}x about {:.1f}x would be left.",
+      quadrants_published::kSpeedUp, quadrants_published::kRerunO0, quadrants_published::kRerunO2,
+      quadrants_published::kRerunO0 / quadrants_published::kRerunO2, quadrants_published::kSpeedUp,
+      quadrants_published::kSpeedUp * quadrants_published::kRerunO2 / quadrants_published::kRerunO0);
+  if (const auto flag = compare(o0, o3))
+    words += fmt::format(" Here the same plain loops are {} with the compiler's flag.", flag->words());
+  if (const auto slow = compare(o0, simd), fast = compare(o3, simd); slow && fast)
+    words += fmt::format(
+        " SIMD kernels on one thread are {:.3g} times as fast as the unoptimised loops and {:.3g} times "
+        "as fast as the optimised ones.",
+        slow->ratio, fast->ratio);
+  document.section("What the published speed-up was measured against")
+      .add(report::Paragraph{std::move(words)})
+      .add(std::move(table))
+      .add(std::move(chart));
+}
+
+}  // namespace
+
+void describe_quadrants(const Findings& findings, report::Document& document) {
+  if (const Result* const curve = findings.find(kQuadrantCurve)) add_series(*curve, document);
+  if (const auto shares = findings.series(kQuadrantShares); !shares.empty()) add_shares(shares, document);
+  if (const auto times = findings.series(kQuadrantTimes); !times.empty()) add_speed(times, document);
+}
+
+}  // namespace lockstep::cli

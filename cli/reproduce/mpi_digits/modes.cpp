@@ -1,0 +1,211 @@
+// The modes of mpi-digits, each a run of this program: what its run directory says of every iteration.
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/process/captured.hpp"
+#include "cli/process/tools.hpp"
+#include "cli/reproduce/mpi_digits/parts.hpp"
+#include "cli/reproduce/ranks_below.hpp"
+#include "cli/reproduce/rungs.hpp"
+#include "cli/reproduce/timing.hpp"
+#include "cli/run/run_directory.hpp"
+#include "lockstep/config/config.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/core/words.hpp"
+#include "lockstep/parallel/team.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kPythonIterations = 3;  // per-sample loops take a third of a second each
+
+struct Mode {
+  std::string name, backend;
+  int threads = 1, ranks = 1;
+  bool mpi = false;    // under mpirun
+  bool rank0 = false;  // which alone reads the data and sends them to the others
+};
+
+std::vector<Mode> modes() {
+  std::vector<Mode> all = {{"sequential, plain loops", "naive"}, {kSequentialMode, "simd"}};
+  for (int threads = 2; threads <= available_cpus(); threads *= 2)
+    all.push_back({fmt::format("SIMD, {} threads", threads), "simd", threads});
+  for (const int ranks : {1, 2, 4})
+    all.push_back({fmt::format("SIMD, {}", count_of(ranks, "rank")), "simd", 1, ranks, true});
+  all.push_back({"SIMD, 2 ranks, data from rank 0", "simd", 1, 2, true, true});
+  for (const char* const device : {"opencl", "cuda"})
+    if (const auto& names = backend_names(); std::find(names.begin(), names.end(), device) != names.end())
+      all.push_back({fmt::format("device, {}", device), device});
+  return all;
+}
+
+/// What a run directory says: seconds of every iteration after the first, and of its phases, summed.
+struct ModeTimes {
+  std::vector<double> iterations{};
+  std::map<std::string, double> phases{};  // sums over `counted` iterations
+  double counted = 0;
+  std::string hash{};
+  std::string failure{};  // why there are none
+};
+
+/// hidden, output, cost, back, load, gather, wait: from the spans of rank 0. A section that has no counterpart counts
+/// as other.
+std::string phase_of(const std::string& section, const std::string& phase) {
+  if (phase == "forward") return section.starts_with("2") ? "output" : "hidden";
+  if (phase == "backward" || section == "update") return "back";
+  if (section == "loss") return "cost";
+  if (section == "reduce") return "gather";
+  if (section == "load" || section == "wait") return section;
+  return "other";  // exchange is taken from the timings, which tell sums from weights
+}
+
+std::vector<Json> json_lines(const fs::path& file) {
+  std::vector<Json> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+void read_run(const fs::path& folder, ModeTimes& times) {
+  std::ifstream profile_file(folder / kProfileFile);
+  const Json profile = Json::parse(profile_file);
+  for (const Json& row : profile.at("sections")) {
+    const std::string phase = phase_of(row.at("section"), row.at("phase"));
+    if (row.at("section") != "exchange") times.phases[phase] += row.at("seconds").get<double>();
+  }
+  const std::vector<Json> timings = json_lines(folder / kTimingsFile);
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    const Json& seconds = timings[i].at("seconds");
+    times.phases["gather"] += seconds.at("exchange").get<double>();
+    times.phases["broadcast"] += seconds.at("broadcast").get<double>();
+    if (seconds.contains("scatter")) times.phases["scatter"] += seconds.at("scatter").get<double>();
+    if (i > 0) times.iterations.push_back(seconds.at("total"));  // the first makes buffers
+  }
+  times.counted += static_cast<double>(timings.size());
+  times.hash = json_lines(folder / kMetricsFile).back().at("weight_hash");
+}
+
+void run_mode(const ExperimentRun& run, const Mode& mode, const fs::path& config, ModeTimes& times) {
+  const fs::path out = run.folder / "mode";
+  std::vector<std::string> words = {
+      "train", config.string(), "--backend", mode.backend, "--threads", std::to_string(mode.threads),
+      "--out", out.string(),    "--profile", "--quiet"};
+  if (mode.rank0) words.insert(words.end(), {"--set", "data.from=\"rank0\""});
+  std::vector<std::string> alone = {fs::read_symlink("/proc/self/exe").string()};
+  alone.insert(alone.end(), words.begin(), words.end());
+  const CaptureOptions options{.patience = std::chrono::minutes(3)};
+  const Captured done = mode.mpi ? run_on_ranks(mode.ranks, words, options) : run_captured(alone, options);
+  try {
+    if (done.ok())
+      read_run(out, times);
+    else
+      times.failure = done.reason();
+  } catch (const std::exception& error) {
+    times.failure = fmt::format("its run directory makes no sense: {}", error.what());
+  }
+  std::error_code ignored;
+  fs::remove_all(out, ignored);
+}
+
+Backend backend_named(const std::string& name) {
+  const auto& names = backend_names();
+  return static_cast<Backend>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+void keep_mode(const ExperimentRun& run, const Mode& mode, ModeTimes& times, const std::string& baseline) {
+  Variant variant{.name = mode.name,
+                  .numbers = {{"threads", mode.threads}, {"ranks", mode.ranks}},
+                  .words = kernel_words(backend_named(mode.backend)),
+                  .weight_hash = times.hash,
+                  .baseline = baseline};
+  if (mode.rank0) variant.words["from"] = "rank0";
+  for (const auto& [phase, seconds] : times.phases) variant.numbers[phase] = seconds / times.counted;
+  keep_samples(run, kDigitModes, variant, std::move(times.iterations));
+}
+
+/// Numbers as the script reads them.
+void write_numbers(const fs::path& file, const std::vector<double>& numbers) {
+  write_file_atomically(file, std::as_bytes(std::span(numbers)));
+}
+
+}  // namespace
+
+void time_digit_modes(const ExperimentRun& run, const DigitSource& source) {
+  const fs::path config = run.folder / "mode.toml";
+  write_file_atomically(config, source.config);
+  const RanksHere here = ranks_here();
+  std::vector<Mode> all = modes();
+  if (!here.possible) {
+    run.left_out("ranks", here.why);
+    std::erase_if(all, [](const Mode& mode) { return mode.mpi; });
+  }
+  std::vector<ModeTimes> times(all.size());
+  for (int round = 0; round < (run.quick ? 1 : 3); ++round)
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!times[i].failure.empty()) continue;
+      run.progress(fmt::format("{}: 60 iterations", all[i].name));
+      run_mode(run, all[i], config, times[i]);
+    }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (times[i].iterations.empty())
+      run.left_out(all[i].name, times[i].failure);
+    else
+      keep_mode(run, all[i], times[i], kSequentialMode);
+  }
+  fs::remove(config);
+}
+
+void time_python_loops(const ExperimentRun& run, const DigitSource& source) {
+  const auto script = find_in_tree("bench/reproduce/mpi_digits.py");
+  if (!script) return run.left_out(kPythonMode, "bench/reproduce/mpi_digits.py is not beside this program");
+  const auto python = find_python({"numpy"});
+  if (!python) return run.left_out(kPythonMode, "no Python here imports numpy: sudo apt-get install python3-numpy");
+  run.progress(fmt::format("per-sample loops in Python, {} iterations", kPythonIterations));
+  const RunConfig config = parse_config(source.config, "mpi-digits");
+  const DataSplits data = load_data(config.data);
+  const std::int64_t count = data.train->size(), features = data.train->features();
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) ids[static_cast<std::size_t>(i)] = i;
+  std::vector<double> x(static_cast<std::size_t>(count * features)), y(ids.size());
+  data.train->gather(ids, dense_matrix(x.data(), features, count));
+  std::vector<std::int32_t> labels(ids.size());
+  data.train->labels(ids, labels);
+  std::copy(labels.begin(), labels.end(), y.begin());
+  Network network = make_network(config);
+  const fs::path scratch = run.folder / "python";
+  fs::create_directories(scratch);
+  write_numbers(scratch / "x", x);
+  write_numbers(scratch / "y", y);
+  write_numbers(scratch / "weights", {network.data<double>(), network.data<double>() + network.parameter_count()});
+  const Captured done = run_captured({*python, script->string(), scratch.string(), std::to_string(kPythonIterations)},
+                                     {.patience = std::chrono::minutes(3), .environment = {{"OMP_NUM_THREADS", "1"}}});
+  std::error_code ignored;
+  fs::remove_all(scratch, ignored);
+  const Json answer = Json::parse(done.ok() ? done.out : "null", nullptr, false);
+  if (!answer.is_object()) return run.left_out(kPythonMode, done.ok() ? "its answer makes no sense" : done.reason());
+  // The same recipe has the same costs, but for the order of sums.
+  Trainer trainer(network, config.train);
+  double largest = 0;
+  for (const double cost : answer.at("cost_values").get<std::vector<double>>())
+    largest = std::max(largest, std::abs(cost - trainer.step(*data.train, ids)));
+  if (largest > 1e-9) return run.left_out(kPythonMode, fmt::format("its costs are off by {}", largest));
+  Variant variant{.name = kPythonMode, .numbers = {{"iterations", kPythonIterations}, {"cost_difference", largest}}};
+  for (const char* const phase : {"hidden", "output", "cost", "back"}) {
+    const auto seconds = answer.at(phase).get<std::vector<double>>();
+    variant.numbers[phase] = median(seconds);
+  }
+  variant.words["version"] = answer.value("version", "");
+  variant.baseline = kSequentialMode;
+  keep_samples(run, kDigitModes, variant, answer.at("total").get<std::vector<double>>());
+}
+
+}  // namespace lockstep::cli

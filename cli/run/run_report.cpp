@@ -1,0 +1,152 @@
+#include "cli/run/run_report.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/process/shell_words.hpp"
+#include "cli/process/tools.hpp"
+#include "cli/run/build_commit.hpp"
+#include "cli/run/run_directory.hpp"
+#include "cli/run/run_report_pages.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/core/version.hpp"
+#include "lockstep/lab/report/results_page.hpp"
+#include "lockstep/lab/report/write.hpp"
+#include "lockstep/model/model_file.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kMostBytes = 256 << 20;  // of a file that is shown
+
+std::string read_text(const fs::path& path) {
+  const std::vector<std::byte> bytes = read_file(path, kMostBytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// The objects of a file of JSON lines.
+std::vector<Json> read_lines(const fs::path& path) {
+  std::vector<Json> out;
+  const std::string text = read_text(path);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
+                            text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    if (!line.is_object())
+      throw Error(ExitCode::data, fmt::format("{}:{}: no JSON object; the file is damaged, or of another program",
+                                              path.string(), out.size() + 1));
+    out.push_back(std::move(line));
+    at = end + 1;
+  }
+  return out;
+}
+
+/// What machine.json says; nothing where there is none.
+std::optional<Result> read_origin(const fs::path& path) {
+  if (!fs::exists(path)) return std::nullopt;
+  std::string text = read_text(path);
+  while (text.ends_with('\n')) text.pop_back();
+  return result_from_json(text, path.string());
+}
+
+/// When, where and by what command.
+report::Facts run_facts(const Result& record) {
+  report::Facts facts{.title = "This run"};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) facts.facts.push_back({name, value});
+  };
+  const auto number = [&](const char* key) {
+    const auto value = record.number(key);
+    return value ? fmt::format("{:.0f}", *value) : "";
+  };
+  add("Begun", record.origin.time);
+  add("Host", record.word("host"));
+  add("Backend", record.word("backend"));
+  add("Ranks", number("ranks"));
+  add("Threads of a rank", number("threads"));
+  add("Commit", record.origin.commit);
+  add("Command", record.origin.command);
+  return facts;
+}
+
+void add_machine(report::Section& section, const std::optional<Result>& record) {
+  if (!record) {
+    section.add(report::Paragraph{"The machine was not recorded."});
+    return;
+  }
+  report::Facts facts = report::machine_facts(record->origin);
+  facts.title.clear();  // the section says it
+  section.add(run_facts(*record)).add(std::move(facts));
+}
+
+}  // namespace
+
+report::Document run_document(const fs::path& directory) {
+  RunHistory history;
+  history.name = fs::absolute(directory).lexically_normal().filename().string();
+  if (history.name.empty()) history.name = directory.string();  // it ended with a slash
+  try {
+    for (const Json& line : read_lines(directory / kMetricsFile)) add_metrics(history, line);
+    if (fs::exists(directory / kTimingsFile))
+      for (const Json& line : read_lines(directory / kTimingsFile)) add_timings(history, line);
+  } catch (const Json::exception& error) {
+    throw Error(ExitCode::data,
+                fmt::format("{}: the metrics or timings are not those of a run: {}", directory.string(), error.what()));
+  }
+  std::optional<Model> model;
+  if (fs::exists(directory / kModelFile)) model.emplace(load_model((directory / kModelFile).string()));
+  report::Document document = history_document(history, model ? &*model : nullptr);
+  report::Section& repeat = document.section("To repeat it");
+  repeat.add(
+      report::Paragraph{"The configuration with every value that was chosen for it. Training it again gives the "
+                        "same weights, on any number of threads and ranks."});
+  repeat.add(
+      report::Code{.text = fmt::format("lockstep train {}\nlockstep report {}",
+                                       shell_word((directory / kConfigFile).string()), shell_word(directory.string())),
+                   .title = "Commands"});
+  if (fs::exists(directory / kConfigFile))
+    repeat.add(report::Code{.text = read_text(directory / kConfigFile), .title = kConfigFile});
+  add_machine(document.section("Run and machine"), read_origin(directory / kMachineFile));
+  document.footer = fmt::format("Made by Lockstep {} from the files of the run.", version());
+  return document;
+}
+
+Result origin_record(const RunOrigin& run) {
+  Result record{.kind = "machine", .name = "training", .origin = recorded_here()};
+  record.origin.commit = build_commit();
+  record.origin.command = run.command;
+  record.words["backend"] = run.backend;
+  record.numbers["ranks"] = run.ranks;
+  if (run.threads > 0) record.numbers["threads"] = run.threads;
+  std::vector<std::string> hosts = run.hosts;
+  if (hosts.empty()) hosts.push_back(host_name());
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  record.words["host"] = fmt::format("{}", fmt::join(hosts, ", "));
+  return record;
+}
+
+void write_run_report(const fs::path& directory, const Result& origin, Console& console) noexcept {
+  try {
+    write_file_atomically(directory / kMachineFile, to_json_line(origin) + '\n');
+    report::write_report(run_document(directory), directory, {.json = false});
+  } catch (const std::exception& error) {
+    try {
+      console.note(fmt::format("warning: the report was not written: {}", one_line(error.what())));
+    } catch (...) {
+      // Not even that can be said; the training is done and saved.
+    }
+  }
+}
+
+}  // namespace lockstep::cli

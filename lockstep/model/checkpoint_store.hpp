@@ -1,0 +1,50 @@
+#pragma once
+// The checkpoints of a run: checkpoint-<step>.safetensors in its folder, two generations of them.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/model/checkpoint.hpp"
+
+namespace lockstep {
+
+/// "checkpoint-1200.safetensors"
+std::string checkpoint_name(std::int64_t step);
+/// The step in such a name; nothing for other names.
+std::optional<std::int64_t> checkpoint_step(std::string_view name);
+
+class CheckpointStore {
+ public:
+  static constexpr std::size_t kGenerations = 2;
+
+  /// The folder must exist when something is saved; only one process may save there at a time.
+  explicit CheckpointStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  std::filesystem::path path(std::int64_t step) const { return folder_ / checkpoint_name(step); }
+
+  /// The steps that have a file, newest first.
+  std::vector<std::int64_t> steps() const;
+
+  /// Writes the bytes of a checkpoint (write_file_atomically), then removes all but the newest two. Error(resources)
+  /// when there is no room: the older files are then as they were, and no temporary one is left.
+  void save(std::int64_t step, std::span<const std::byte> bytes) const;
+
+  /// The newest checkpoint that validates; `warn` gets one line for each one passed over. Nothing when there is no file
+  /// at all; Error(checkpoint) when there are some and none of them can be used.
+  std::optional<Checkpoint> load_newest(const std::function<void(const std::string&)>& warn) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// The whole, validated file. Error(checkpoint) when it cannot be read or does not validate.
+Checkpoint load_checkpoint(const std::filesystem::path& path);
+
+}  // namespace lockstep

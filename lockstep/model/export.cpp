@@ -1,0 +1,38 @@
+#include "lockstep/model/export.hpp"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/data/formats/mat5.hpp"
+#include "lockstep/data/formats/npz.hpp"
+#include "lockstep/model/export_onnx.hpp"
+#include "lockstep/model/seal.hpp"
+#include "lockstep/model/theta.hpp"
+#include "lockstep/model/weights.hpp"
+
+namespace lockstep {
+namespace {
+
+std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::path& path,
+                                 std::optional<LabelRule> rule) {
+  const std::string extension = path.extension().string();
+  // Some readers ask which program's conventions the names and shapes follow: "pt" is PyTorch.
+  if (extension == ".safetensors") return write_sealed({{{"format", "pt"}}, named_weights(network)});
+  if (extension == ".npz") return write_npz(named_weights(network));
+  if (extension == ".mat") return write_mat5(thetas(network, rule));
+  if (extension == ".onnx") return write_onnx(network);
+  throw Error(ExitCode::usage,
+              fmt::format("{}: models are exported to .safetensors, .npz, .mat or .onnx files", path.string()));
+}
+
+}  // namespace
+
+void export_model(const Network& network, const std::filesystem::path& path, std::optional<LabelRule> rule) {
+  write_file_atomically(path, bytes_for(network, path, rule));
+}
+
+}  // namespace lockstep

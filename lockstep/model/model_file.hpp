@@ -1,0 +1,54 @@
+#pragma once
+// A trained model in one file: a safetensors file with the weights under the names that torch.nn.Sequential gives them,
+// readable by every program that reads safetensors. Its metadata (string to string) hold what rebuilds the network:
+//   lockstep.version           "0.1.0", of the program that wrote it
+//   lockstep.numerics_version  "1": which definition of the results it was trained under
+//   lockstep.model             JSON, see network_json.hpp
+//   lockstep.loss              "cross-entropy", ... (where known)
+//   lockstep.data              JSON: how raw samples become inputs, names of the classes (where known)
+//   lockstep.weight_hash       SHA-256 over the parameter vector: the promise's hash
+//   lockstep.sha256            of the whole file (seal.hpp): every flipped bit is noticed
+// The bytes are a pure function of network and info.
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/data/formats/safetensors.hpp"
+#include "lockstep/model/model_info.hpp"
+#include "lockstep/model/seal.hpp"
+#include "lockstep/model/weights.hpp"
+#include "lockstep/nn/network.hpp"
+
+namespace lockstep {
+
+struct Model {
+  Network network;
+  ModelInfo info{};
+  std::string version{};     // lockstep.version
+  int numerics_version = 0;  // lockstep.numerics_version
+  Seal seal = Seal::whole;   // what vouches for the file
+};
+
+/// Error(diverged) when a weight is not a finite number: such a model is no result.
+std::vector<std::byte> write_model(const Network& network, const ModelInfo& info = {});
+/// Written atomically: an older model under this name stays whole until the new one is.
+void save_model(const std::filesystem::path& path, const Network& network, const ModelInfo& info = {});
+
+/// The metadata of a model file, for weights of this hash.
+std::map<std::string, std::string> model_metadata(const Network& network, const ModelInfo& info,
+                                                  const std::string& hash);
+/// The model in the contents of a file; Error(checkpoint) as parse_model, without the name.
+Model model_of(const Safetensors& contents);
+
+/// A checkpoint (checkpoint.hpp) is a model too. Error(checkpoint), "<path>: ...", when the file is missing, is not a
+/// model, or any bit of it is not what was written. Files of an earlier Lockstep have a hash of the weights only:
+/// Model::seal says so.
+Model parse_model(std::span<const std::byte> bytes, std::string_view name);
+Model load_model(const std::filesystem::path& path);
+
+}  // namespace lockstep

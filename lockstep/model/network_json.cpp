@@ -1,0 +1,251 @@
+#include "lockstep/model/network_json.hpp"
+
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/model/json_check.hpp"
+
+namespace lockstep {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Large enough for any network, small enough that products of them stay within 64 bits where shapes are planned.
+constexpr std::int64_t kMaxCount = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxExtent = 65535;
+constexpr std::int64_t kMaxParameters = std::int64_t{1} << 40;
+
+// The fields of each layer, once for both directions. A layer without fields falls to the last one.
+template <class Archive>
+void fields(Archive& archive, Linear& linear) {
+  archive("out", linear.out);
+  archive("bias", linear.bias);
+}
+template <class Archive>
+void fields(Archive& archive, Conv2d& conv) {
+  archive("out", conv.out);
+  archive("kernel", conv.kernel);
+  archive("stride", conv.stride);
+  archive("pad", conv.pad);
+  archive("dilation", conv.dilation);
+  archive("groups", conv.groups);
+  archive("bias", conv.bias);
+}
+template <class Archive, class Pool>
+void pool_fields(Archive& archive, Pool& pool) {
+  Extent stride = pool.stride.value_or(pool.window);
+  archive("window", pool.window);
+  archive("stride", stride);
+  archive("pad", pool.pad);
+  pool.stride = stride;
+}
+template <class Archive>
+void fields(Archive& archive, MaxPool2d& pool) {
+  pool_fields(archive, pool);
+}
+template <class Archive>
+void fields(Archive& archive, AvgPool2d& pool) {
+  pool_fields(archive, pool);
+}
+template <class Archive>
+void fields(Archive& archive, LeakyRelu& relu) {
+  archive("slope", relu.slope);
+}
+template <class Archive>
+void fields(Archive& archive, Sigmoid& sigmoid) {
+  archive("lambda", sigmoid.lambda);
+}
+template <class Archive>
+void fields(Archive& archive, BatchNorm& norm) {
+  archive("momentum", norm.momentum);
+  archive("eps", norm.eps);
+}
+template <class Archive>
+void fields(Archive& archive, Dropout& dropout) {
+  archive("p", dropout.p);
+}
+template <class Archive>
+void fields(Archive& archive, Residual& residual) {
+  archive("body", residual.body);
+  archive("shortcut", residual.shortcut);
+}
+template <class Archive, class Layer>
+void fields(Archive&, Layer&) {}
+
+Json to_json(const std::vector<LayerSpec>& layers);
+
+struct Writer {
+  Json out = Json::object();
+
+  template <class Value>
+  void operator()(const char* key, const Value& value) {
+    out[key] = value;
+  }
+  void operator()(const char* key, const Extent& extent) { out[key] = {extent.height, extent.width}; }
+  void operator()(const char* key, const std::vector<LayerSpec>& layers) { out[key] = to_json(layers); }
+};
+
+Json to_json(const std::vector<LayerSpec>& layers) {
+  Json list = Json::array();
+  for (LayerSpec spec : layers) {
+    Writer writer;
+    std::visit([&](auto& layer) { fields(writer, layer); }, spec.kind);
+    list.push_back({{layer_type(spec), std::move(writer.out)}});
+  }
+  return list;
+}
+
+[[noreturn]] void refuse_network(const std::string& place, std::string_view what) {
+  throw Error(ExitCode::checkpoint, fmt::format("{}: {}", place, what));
+}
+
+std::int64_t integer_of(const Json& value, std::int64_t max, const std::string& place) {
+  // Parsed numbers without a sign are unsigned, so the conversion below cannot wrap.
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(max))
+    refuse_network(place, fmt::format("a whole number from 0 to {} was expected", max));
+  return value.get<std::int64_t>();
+}
+
+std::vector<LayerSpec> layers_of(const Json& value, const std::string& place);
+
+/// Reads the members of an object, each exactly once, and refuses others.
+class Reader {
+ public:
+  Reader(const Json& object, std::string place) : object_(object), place_(std::move(place)) {
+    if (!object_.is_object()) refuse_network(place_, "an object was expected");
+  }
+
+  const Json& member(const std::string& key) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) refuse_network(place_, fmt::format("\"{}\" is missing", key));
+    used_.insert(key);
+    return *found;
+  }
+  void finish() const {
+    for (const auto& [key, value] : object_.items())
+      if (!used_.contains(key)) refuse_network(place_, fmt::format("the key \"{}\" is unknown", printable(key)));
+  }
+  std::string place(const std::string& key) const { return fmt::format("{}.{}", place_, key); }
+
+  void operator()(const char* key, std::int64_t& value) { value = integer_of(member(key), kMaxCount, place(key)); }
+  void operator()(const char* key, bool& value) {
+    const Json& json = member(key);
+    if (!json.is_boolean()) refuse_network(place(key), "true or false was expected");
+    value = json.get<bool>();
+  }
+  void operator()(const char* key, double& value) {
+    const Json& json = member(key);
+    if (!json.is_number()) refuse_network(place(key), "a number was expected");
+    value = json.get<double>();
+  }
+  void operator()(const char* key, Extent& extent) {
+    const Json& json = member(key);
+    if (!json.is_array() || json.size() != 2) refuse_network(place(key), "two numbers were expected");
+    extent = {integer_of(json[0], kMaxExtent, place(key)), integer_of(json[1], kMaxExtent, place(key))};
+  }
+  void operator()(const char* key, std::vector<LayerSpec>& layers) { layers = layers_of(member(key), place(key)); }
+
+ private:
+  const Json& object_;
+  std::string place_;
+  std::set<std::string> used_;
+};
+
+/// A layer of the named type with its default fields.
+template <std::size_t... I>
+LayerSpec default_layer(const std::string& type, const std::string& place, std::index_sequence<I...>) {
+  std::optional<LayerSpec> found;
+  const auto consider = [&](LayerSpec candidate) {
+    if (layer_type(candidate) == type) found = std::move(candidate);
+  };
+  (consider(LayerSpec(std::variant_alternative_t<I, decltype(LayerSpec::kind)>{})), ...);
+  if (!found)
+    refuse_network(place,
+                   fmt::format("the layer type \"{}\" is unknown; written by a later version?", printable(type)));
+  return *found;
+}
+
+LayerSpec layer_of(const Json& value, const std::string& place) {
+  if (!value.is_object() || value.size() != 1)
+    refuse_network(place, "an object with one key, the layer's type, was expected");
+  constexpr auto kinds = std::make_index_sequence<std::variant_size_v<decltype(LayerSpec::kind)>>();
+  const std::string& type = value.begin().key();
+  LayerSpec spec = default_layer(type, place, kinds);
+  Reader reader(value.front(), fmt::format("{}.{}", place, type));
+  std::visit([&](auto& layer) { fields(reader, layer); }, spec.kind);
+  reader.finish();
+  return spec;
+}
+
+std::vector<LayerSpec> layers_of(const Json& value, const std::string& place) {
+  if (!value.is_array()) refuse_network(place, "a list of layers was expected");
+  std::vector<LayerSpec> layers;
+  for (const Json& layer : value) layers.push_back(layer_of(layer, fmt::format("{}[{}]", place, layers.size())));
+  return layers;
+}
+
+Shape shape_from(const Json& value, const std::string& place) {
+  if (!value.is_array()) refuse_network(place, "a list of numbers was expected");
+  std::vector<std::int64_t> extents;
+  for (const Json& extent : value) extents.push_back(integer_of(extent, kMaxCount, place));
+  return Shape(extents);
+}
+
+/// The parameters of a planned layer, counted so that no claim of a file can overflow.
+std::int64_t count_parameters(const LayerPlan& plan, const std::string& name) {
+  std::int64_t count = 0;
+  const std::vector<LayerPlan> plans{plan};
+  for_each_layer(plans, [&](const LayerPlan& layer) {
+    for (const ParameterInfo& info : layer.parameters) {
+      if (info.elements() > kMaxParameters - count) refuse_network(name, "more parameters than any memory holds");
+      count += info.elements();
+    }
+  });
+  return count;
+}
+
+}  // namespace
+
+std::string network_to_json(const Network& network) {
+  Json json;
+  const auto extents = network.input().extents();
+  json["input"] = std::vector<std::int64_t>(extents.begin(), extents.end());
+  json["precision"] = to_string(network.precision());
+  json["layers"] = to_json(network.layers());
+  return json.dump();
+}
+
+Network network_from_json(std::string_view text, std::string_view name) {
+  check_json(text, name);
+  const Json json = Json::parse(text);
+  const std::string place(name);
+  Reader reader(json, place);
+  const Json& precision = reader.member("precision");
+  if (precision != "float32" && precision != "float64")
+    refuse_network(reader.place("precision"), "\"float32\" or \"float64\" was expected");
+  const std::vector<LayerSpec> layers = layers_of(reader.member("layers"), reader.place("layers"));
+  try {
+    Network network(shape_from(reader.member("input"), reader.place("input")),
+                    precision == "float32" ? Precision::float32 : Precision::float64);
+    reader.finish();
+    for (const LayerSpec& layer : layers) {
+      const LayerPlan plan = plan_layer(layer, network.output(), std::to_string(network.layers().size()), Init{});
+      if (count_parameters(plan, place) > kMaxParameters - network.parameter_count())
+        refuse_network(place, "more parameters than any memory holds");
+      network.add(layer);
+    }
+    return network;
+  } catch (const Error& error) {
+    // Layers that do not fit together are a configuration error elsewhere; here the file is at fault.
+    if (error.code() != ExitCode::usage) throw;
+    refuse_network(place, error.what());
+  }
+}
+
+}  // namespace lockstep
