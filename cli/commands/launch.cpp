@@ -45,7 +45,7 @@ constexpr std::chrono::milliseconds kSettling{3000};
 volatile std::sig_atomic_t signals = 0;
 extern "C" void count_signal(int) { signals = signals + 1; }
 
-void catch_signals() {
+void note_stop_signals() {
   struct sigaction action {};
   action.sa_handler = count_signal;
   sigemptyset(&action.sa_mask);
@@ -281,7 +281,7 @@ void run_launch(const LaunchArguments& arguments, Console& console) {
   remove_dead_jobs();
   Supervisor supervisor(arguments, console);
   adopt_orphans();
-  catch_signals();
+  note_stop_signals();
   supervisor.run();
 }
 
