@@ -13,13 +13,14 @@
 #include "cli/output/option_names.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace {
 
 using lockstep::ExitCode;
 
 int fail(lockstep::cli::Console& console, ExitCode code, std::string_view message) {
-  console.fail(fmt::format("lockstep: {}", lockstep::cli::one_line(lockstep::cli::with_option_names(message))));
+  console.fail(fmt::format("lockstep: {}", lockstep::one_line(lockstep::cli::with_option_names(message))));
   return static_cast<int>(code);
 }
 

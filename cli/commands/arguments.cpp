@@ -17,13 +17,14 @@
 #include "cli/commands/report.hpp"
 #include "cli/commands/train.hpp"
 #include "cli/output/number_range.hpp"
-#include "cli/process/shell_words.hpp"
 #include "cli/reproduce/reproduce.hpp"
 #include "cli/simulate/simulate.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/shell_words.hpp"
 #include "lockstep/core/version.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/train/trainer.hpp"
 
 namespace lockstep::cli {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/output/console.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {

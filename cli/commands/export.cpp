@@ -7,6 +7,7 @@
 #include "cli/commands/model_data.hpp"
 #include "cli/run/scores.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/export.hpp"
 #include "lockstep/model/model_file.hpp"

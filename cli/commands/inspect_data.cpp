@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/file.hpp"
 #include "lockstep/data/formats/csv.hpp"
 #include "lockstep/data/formats/idx.hpp"

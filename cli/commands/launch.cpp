@@ -20,6 +20,7 @@
 #include "cli/run/run_status.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/system.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/dead_jobs.hpp"
 #include "lockstep/parallel/leftovers.hpp"

@@ -8,6 +8,7 @@
 #include "cli/run/run_directory.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/model/preparation.hpp"
 
 namespace lockstep::cli {

@@ -10,6 +10,7 @@
 #include "cli/output/rows.hpp"
 #include "cli/run/scores.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {

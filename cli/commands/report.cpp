@@ -9,6 +9,7 @@
 #include "cli/run/run_directory.hpp"
 #include "cli/run/run_report.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"

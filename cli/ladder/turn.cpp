@@ -8,11 +8,11 @@
 #include <fmt/ranges.h>
 
 #include "cli/process/mpirun.hpp"
-#include "cli/process/shell_words.hpp"
 #include "cli/run/run_directory.hpp"
 #include "cli/run/scores.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/shell_words.hpp"
 
 namespace lockstep::cli {
 

@@ -44,9 +44,6 @@ class Console {
   bool animated_ = false, coloured_ = false, drawn_ = false;
 };
 
-/// Text from a file or the command line as one line that cannot steer a terminal: control characters are escaped.
-std::string one_line(std::string_view text);
-
 /// Makes sure that descriptors 0, 1, 2 are open (on /dev/null where they are not), so that no file of ours ever gets
 /// their numbers, and ignores SIGPIPE and SIGXFSZ, so that a closed pipe or a limit on file sizes is an error code of
 /// a write and not the end.

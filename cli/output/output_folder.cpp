@@ -10,6 +10,7 @@
 
 #include "cli/output/console.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep::cli {
 

@@ -15,6 +15,7 @@
 
 #include "cli/process/tools.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 
 extern char** environ;
 

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -60,11 +59,6 @@ std::optional<std::string> find_python(const std::vector<std::string>& modules) 
   for (const std::string& candidate : candidates)
     if (imports(candidate, modules)) return candidate;
   return std::nullopt;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 }  // namespace lockstep::cli

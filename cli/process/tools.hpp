@@ -19,7 +19,4 @@ std::optional<std::filesystem::path> find_in_tree(const std::filesystem::path& f
 /// leave in build/, python3 on PATH, in this order.
 std::optional<std::string> find_python(const std::vector<std::string>& modules);
 
-/// The name of this host; empty where it cannot be told.
-std::string host_name();
-
 }  // namespace lockstep::cli

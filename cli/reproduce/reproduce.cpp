@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/process/shell_words.hpp"
 #include "cli/reproduce/conv_multicore/experiment.hpp"
 #include "cli/reproduce/experiment.hpp"
 #include "cli/reproduce/rules.hpp"
@@ -15,6 +14,7 @@
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/shell_words.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/doctor.hpp"
 #include "lockstep/lab/report/data_files.hpp"

@@ -10,6 +10,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/model/checkpoint_store.hpp"
 #include "lockstep/model/data_digest.hpp"
 

@@ -9,14 +9,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/process/shell_words.hpp"
 #include "cli/process/tools.hpp"
 #include "cli/run/build_commit.hpp"
 #include "cli/run/run_directory.hpp"
 #include "cli/run/run_report_pages.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/shell_words.hpp"
+#include "lockstep/core/system.hpp"
 #include "lockstep/core/version.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/model/model_file.hpp"

@@ -2,18 +2,19 @@
 
 #include <unistd.h>
 
-#include <ctime>
 #include <new>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/output/console.hpp"
-#include "cli/process/shell_words.hpp"
 #include "cli/process/tools.hpp"
 #include "cli/run/run_directory.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/shell_words.hpp"
+#include "lockstep/core/system.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep::cli {
 
@@ -24,14 +25,6 @@ using Json = nlohmann::ordered_json;
 // Each one is written through to the disk.
 constexpr std::chrono::seconds kBetween{5};
 constexpr std::int64_t kMaxBytes = 1 << 20;
-
-std::string time_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 /// A path need not be UTF-8.
 std::string written_form(const Json& status) {
@@ -61,7 +54,7 @@ void RunStatus::begin(const std::filesystem::path& directory, int ranks, std::in
     directory_ = directory;
     ranks_ = ranks;
     epochs_ = epochs;
-    began_ = time_now();
+    began_ = utc_now();
   }
   write();
 }
@@ -132,7 +125,7 @@ std::string RunStatus::text() {
                        {"host", host_name()},
                        {"process", ::getpid()},
                        {"began", began_},
-                       {"time", time_now()}};
+                       {"time", utc_now()}};
   return written_form(status);
 }
 
@@ -146,7 +139,7 @@ void note_lost(const std::filesystem::path& directory, const std::string& messag
     status["state"] = state_of(exit_code);
     status["exit_code"] = exit_code;
     status["message"] = one_line(message);
-    status["time"] = time_now();
+    status["time"] = utc_now();
     write_file_atomically(directory / kStatusFile, written_form(status));
   } catch (const Error&) {
   } catch (const Json::exception&) {

@@ -4,6 +4,7 @@
 
 #include "cli/commands/verbose.hpp"
 #include "cli/run/scores.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {

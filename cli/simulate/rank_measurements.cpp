@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/core/system.hpp"
 #include "lockstep/lab/statistics.hpp"
 #include "lockstep/parallel/rank_wait.hpp"
 #include "lockstep/parallel/team.hpp"
@@ -33,13 +33,6 @@ double cpu_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
-}
-
-/// The same for all that runs on one kernel, whatever its name and network.
-std::string machine_name(const std::string& host) {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  return std::getline(file, id) && !id.empty() ? id : host;
 }
 
 /// The position of each text among the different ones.
@@ -191,7 +184,8 @@ MachineModel median_model(const std::vector<MachineModel>& rounds) {
 
 MachineModel locate_ranks(Ranks& ranks) {
   const std::string host = ranks.transport().host();
-  const std::vector<std::string> machines = ranks.all_gather(machine_name(host), kPhase);
+  const std::string machine = boot_id();
+  const std::vector<std::string> machines = ranks.all_gather(machine.empty() ? host : machine, kPhase);
   const std::vector<std::string> cores = ranks.all_gather(std::to_string(available_cpus()), kPhase);
   MachineModel model{.machine = numbered(machines), .host = numbered(ranks.all_gather(host, kPhase))};
   for (std::size_t rank = 0; rank < machines.size(); ++rank)

@@ -14,6 +14,7 @@
 #include "cli/simulate/rank_measurements.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/simulate/step_program.hpp"
 
 namespace lockstep::cli {

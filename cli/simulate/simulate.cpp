@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "cli/output/results_folder.hpp"
-#include "cli/process/shell_words.hpp"
 #include "cli/process/stop_signal.hpp"
 #include "cli/run/build_commit.hpp"
 #include "cli/run/run_directory.hpp"
@@ -17,6 +16,8 @@
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/shell_words.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/kernels/slots.hpp"
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/text.hpp"

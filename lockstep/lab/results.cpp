@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/system.hpp"
 #include "lockstep/core/version.hpp"
 #include "lockstep/lab/peak.hpp"
 
@@ -18,14 +18,6 @@ namespace lockstep {
 namespace {
 
 constexpr std::int64_t kMaxFileBytes = std::int64_t{256} << 20;
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec);
-}
 
 std::string compiler() {
 #if defined(__clang__)

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/environment.hpp"
+#include "lockstep/core/system.hpp"
 #include "lockstep/parallel/leftovers.hpp"
 
 namespace lockstep {
@@ -188,10 +189,8 @@ std::vector<fs::path> session_folders() {
   fs::path base = "/tmp";
   for (const char* name : {"TMP", "TEMP", "TMPDIR"})  // the last one counts
     if (const auto value = environment_text(name)) base = *value;
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
   std::vector<fs::path> found;
-  const std::string name = host, user = std::to_string(::geteuid());
+  const std::string name = host_name(), user = std::to_string(::geteuid());
   for (const std::string& each : {name, name.substr(0, name.find('.'))})
     found.push_back(base / fmt::format("ompi.{}.{}", each, user));
   return found;

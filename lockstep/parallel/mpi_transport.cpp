@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/plugin.hpp"
+#include "lockstep/core/system.hpp"
 #include "lockstep/parallel/mpi/plugin.hpp"
 #include "lockstep/parallel/team.hpp"
 
@@ -63,12 +63,9 @@ MpiProcessors own_processors() {
   return own;
 }
 
-/// The same for all that runs on one kernel, whatever its name and network; of two kernels only by accident.
+/// Equal for all processes on one kernel, whatever the name and network of their host; of two kernels by accident only.
 int machine_number() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return static_cast<int>(std::strtoul(id.substr(0, 8).c_str(), nullptr, 16) & 0x7fffffffUL);
+  return static_cast<int>(std::strtoul(boot_id().substr(0, 8).c_str(), nullptr, 16) & 0x7fffffffUL);
 }
 
 /// Whether there are more ranks than processors; a quota of the control group may leave them fewer than there are.

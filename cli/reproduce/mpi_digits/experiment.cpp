@@ -9,6 +9,7 @@
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep::cli {
 

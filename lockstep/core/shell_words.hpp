@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::cli {
+namespace lockstep {
 
 /// The word, between single quotes where a shell would make something else of it.
 std::string shell_word(std::string_view word);
@@ -13,4 +13,4 @@ std::string shell_word(std::string_view word);
 /// The words with a blank between two.
 std::string shell_words(std::span<const std::string> words);
 
-}  // namespace lockstep::cli
+}  // namespace lockstep

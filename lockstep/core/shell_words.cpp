@@ -1,6 +1,6 @@
-#include "cli/process/shell_words.hpp"
+#include "lockstep/core/shell_words.hpp"
 
-namespace lockstep::cli {
+namespace lockstep {
 
 std::string shell_word(std::string_view word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
@@ -21,4 +21,4 @@ std::string shell_words(std::span<const std::string> words) {
   return line;
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep

@@ -1,11 +1,11 @@
-#include "cli/process/shell_words.hpp"
+#include "lockstep/core/shell_words.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <vector>
 
-namespace lockstep::cli {
+namespace lockstep {
 namespace {
 
 /// What a shell makes of the line: its words, a line each.
@@ -31,4 +31,4 @@ TEST(ShellWords, AShellReadsBackWhatWasMeant) {
 }
 
 }  // namespace
-}  // namespace lockstep::cli
+}  // namespace lockstep
