@@ -63,7 +63,7 @@ struct Interrupted {
 void check_fit(const Trainer& trainer, const DataSplits& data, const RunConfig& config) {
   try {
     for (const auto& part : {data.train, data.validation, data.test})
-      if (part) static_cast<void>(trainer.evaluate(SubsetDataset(part, 0, 0)));
+      if (part) trainer.check(*part);
   } catch (const Error& error) {
     const auto place = config.data.places.find("source");
     throw Error(error.code(),
@@ -158,11 +158,11 @@ class TrainRun {
     catch_signals();
     ranks_.note_phase("training");
     const auto on_step = [](const StepReport& report) {
-      if (report.wishes.stop) throw SilentEnd{};
+      if (report.requests.stop) throw SilentEnd{};
     };
     trainer_->fit(*data_.train, {.epochs = config_.epochs - trainer_->state().epoch,
                                  .validation = data_.validation.get(),
-                                 .wishes = [](std::int64_t) { return StepWishes{.stop = stop_signal != 0}; },
+                                 .requests = [](std::int64_t) { return StepRequests{.stop = stop_signal != 0}; },
                                  .on_step = on_step});
     if (const Dataset* last = finally_scored()) trainer_->evaluate(*last);
   }
@@ -286,14 +286,14 @@ class TrainRun {
     catch_signals();
     ranks_.note_phase("training");
     const auto start = Clock::now();
-    const auto wishes = [&](std::int64_t steps) {
-      return StepWishes{.stop = stop_signal != 0, .state = checkpoints.is_due(steps)};
+    const auto requests = [&](std::int64_t steps) {
+      return StepRequests{.stop = stop_signal != 0, .save = checkpoints.is_due(steps)};
     };
     const auto on_step = [&](const StepReport& report) {
       progress.step(report);
       status_.note(report.epoch, ++done);
-      if (report.wishes.state) checkpoints.start(*trainer_);
-      if (report.wishes.stop) throw Interrupted{report.epoch, report.step, report.steps};
+      if (report.requests.save) checkpoints.start(*trainer_);
+      if (report.requests.stop) throw Interrupted{report.epoch, report.step, report.steps};
     };
     const auto on_epoch = [&](const EpochReport& report) {
       lines.metrics.append(metrics_json(report).dump());
@@ -310,7 +310,7 @@ class TrainRun {
     try {
       trainer_->fit(*data_.train, {.epochs = config_.epochs - before.epoch,
                                    .validation = data_.validation.get(),
-                                   .wishes = wishes,
+                                   .requests = requests,
                                    .on_step = on_step,
                                    .on_epoch = on_epoch,
                                    .profile = profile_ ? &profile_->spans() : nullptr});

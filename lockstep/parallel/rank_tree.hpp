@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "lockstep/core/aligned.hpp"
+#include "lockstep/parallel/rank_reduction.hpp"
 #include "lockstep/parallel/ranks.hpp"
 #include "lockstep/parallel/slot_sums.hpp"
 
@@ -30,8 +31,6 @@ namespace lockstep {
 struct StretchLayout {
   std::int64_t elements = 0, divisible = 0, block = 1;
 };
-
-enum class RankReduction { tree, gather, library };
 
 template <class T>
 class RankTree {

@@ -210,8 +210,8 @@ void DeviceEngine<T>::run_epoch(const Dataset& data, const FitOptions& fit_optio
                        .samples = static_cast<std::int64_t>(batch.ids.size()),
                        .rate = rate,
                        .scores = batch_scores_,
-                       .wishes = wishes_,
-                       .finite = !(wishes_.stop || wishes_.state) || finite_weights()},
+                       .requests = requests_,
+                       .finite = !(requests_.stop || requests_.save) || finite_weights()},
                       data.classes() > 0, fit_options, total_epochs);
     close(kReportSection);
   }

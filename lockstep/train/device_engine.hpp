@@ -37,6 +37,7 @@ class DeviceEngine final : public TrainingEngine {
   std::vector<EpochReport> fit(const Dataset& data, const FitOptions& fit_options) override;
   double step(const Dataset& data, std::span<const std::int64_t> ids) override;
   std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids) override;
+  void check(const Dataset& data) const override { check_data(network_, options_.loss, data); }
   Scores evaluate(const Dataset& data) override;
   double penalty() override;
   const TrainOptions& options() const override { return options_; }
@@ -103,7 +104,7 @@ class DeviceEngine final : public TrainingEngine {
   void fetch_last();
   void push(const Chunk& chunk);
   double square_sum(const T* x, std::int64_t count);
-  StepWishes own_wishes(std::int64_t steps) const;
+  StepRequests own_requests(std::int64_t steps) const;
 
   void run_epoch(const Dataset& data, const FitOptions& fit_options, std::int64_t total_epochs);
   void end_epoch(const FitOptions& fit_options, double seconds, double validation_seconds);
@@ -159,7 +160,7 @@ class DeviceEngine final : public TrainingEngine {
   std::vector<std::byte> host_scores_;
   SlotScores scores_, blocks_;  // of the present batch, by slot; of an evaluation, by block
   BatchScores batch_scores_;
-  StepWishes wishes_;
+  StepRequests requests_;
   Progress progress_;
   PhaseTimes times_;
   DeviceTraffic traffic_;            // when the profile began

@@ -174,16 +174,16 @@ std::vector<Subtree<T>> DeviceEngine<T>::own_subtrees() {
   return local;
 }
 
-/// The gradient summed over the slots of all ranks, and everybody's scores and wishes.
+/// The gradient summed over the slots of all ranks, and everybody's scores and requests.
 template <class T>
 T* DeviceEngine<T>::sum_over_ranks(const Batch& batch) {
   fetch_last();
   Lap lap;
   const std::vector<Subtree<T>> local = own_subtrees();
-  grid_.send_scores(scores_, own_wishes(batch.step + 1));
+  grid_.send_scores(scores_, own_requests(batch.step + 1));
   T* sum = direct() ? tree_->reduce(local, kernels_, context_) : tree_->reduce(local, host_kernels_, host_context_);
   tree_->gather(sum);
-  wishes_ = grid_.receive_scores(scores_);
+  requests_ = grid_.receive_scores(scores_);
   if (!direct()) {
     if (total_.size() == 0) total_ = AlignedBuffer<T>(std::max<std::int64_t>(stage_.count, 1), device_);
     device_.to_device(total_.data(), sum, stage_.count * static_cast<std::int64_t>(sizeof(T)));
@@ -195,8 +195,8 @@ T* DeviceEngine<T>::sum_over_ranks(const Batch& batch) {
 }
 
 template <class T>
-StepWishes DeviceEngine<T>::own_wishes(std::int64_t steps) const {
-  return fit_ != nullptr && fit_->wishes ? fit_->wishes(steps) : StepWishes{};
+StepRequests DeviceEngine<T>::own_requests(std::int64_t steps) const {
+  return fit_ != nullptr && fit_->requests ? fit_->requests(steps) : StepRequests{};
 }
 
 /// The sums of squares come up, one number per kSquareBlock parameters, because the host decides.
@@ -237,7 +237,7 @@ void DeviceEngine<T>::train_batch(const Batch& batch) {
   const bool waits = !alone() || options_.clip_norm > 0;  // before the step is launched
   if (waits) begin_next(batch);
   if (alone())
-    wishes_ = own_wishes(batch.step + 1);
+    requests_ = own_requests(batch.step + 1);
   else
     gradient = sum_over_ranks(batch);
   update(batch, gradient);

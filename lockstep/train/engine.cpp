@@ -146,10 +146,10 @@ void Engine<T>::meet(const Member& member) {
   close(member, kWaitSection);
 }
 
-/// What this rank wishes for the step that makes so many.
+/// Requests of this rank for step `steps`.
 template <class T>
-StepWishes Engine<T>::own_wishes(std::int64_t steps) const {
-  return fit_ != nullptr && fit_->wishes ? fit_->wishes(steps) : StepWishes{};
+StepRequests Engine<T>::own_requests(std::int64_t steps) const {
+  return fit_ != nullptr && fit_->requests ? fit_->requests(steps) : StepRequests{};
 }
 
 /// The norm of a gradient of which this rank has a part, by member 0. Its blocks do not end where parts do, so rank 0
@@ -206,10 +206,10 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
   Lap lap;
   if (slices_ != nullptr) {  // the sums are on their way
     if (member.index == 0) {
-      grid_.send_scores(scores_, own_wishes(batch.step + 1));
+      grid_.send_scores(scores_, own_requests(batch.step + 1));
       const std::int64_t added = tree_->additions();
       gradient_ = slices_->finish(kernels_, context);
-      wishes_ = grid_.receive_scores(scores_);
+      requests_ = grid_.receive_scores(scores_);
       lap(mine.times.exchange);
       close(member, kExchangeSection, add_cost(tree_->additions() - added, 1, sizeof(T)));
     }
@@ -221,13 +221,13 @@ T* Engine<T>::reduce(const Member& member, const Batch& batch, const Stretch& ow
   T* const gradient = add_up<T>(nodes, own.first, own.last - own.first, kernels_, context).front().sum;
   if (member.index == 0) {
     add_up<T>(nodes, trainable, all - trainable, kernels_, context);
-    wishes_ = own_wishes(batch.step + 1);
+    requests_ = own_requests(batch.step + 1);
   }
   lap(mine.times.reduce);
   close(member, kReduceSection, double(node_count() - 1) * add_cost(own.last - own.first, 1, sizeof(T)));
   if (member.index == 0 && ranks_.size() > 1) {  // those with the last stage tell the scores
-    grid_.send_scores(scores_, wishes_);
-    wishes_ = grid_.receive_scores(scores_);
+    grid_.send_scores(scores_, requests_);
+    requests_ = grid_.receive_scores(scores_);
     lap(mine.times.exchange);
     close(member, kExchangeSection);
   }
@@ -282,7 +282,7 @@ void Engine<T>::train_batch(const Member& member, const Batch& batch) {
     Lap lap;
     tree_->gather(weights());
     exchange_columns();
-    if (wishes_.stop || wishes_.state) gather_state();
+    if (requests_.stop || requests_.save) gather_state();
     ranks_.note_step(batch.step + 1);
     lap(seat(member).times.broadcast);
     close(member, kExchangeSection);
@@ -329,7 +329,7 @@ void Engine<T>::run_epoch(const Member& member, const Dataset& data, const FitOp
                          .samples = static_cast<std::int64_t>(batch.ids.size()),
                          .rate = batch.rate,
                          .scores = batch_scores_,
-                         .wishes = wishes_,
+                         .requests = requests_,
                          .finite = finite_weights_if_saved()},
                         data.classes() > 0, fit_options, total_epochs);
       close(member, kReportSection);

@@ -54,6 +54,7 @@ class TrainingEngine {
   virtual std::vector<EpochReport> fit(const Dataset& data, const FitOptions& fit_options) = 0;
   virtual double step(const Dataset& data, std::span<const std::int64_t> ids) = 0;
   virtual std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids) = 0;
+  virtual void check(const Dataset& data) const = 0;
   virtual Scores evaluate(const Dataset& data) = 0;
   virtual double penalty() = 0;
   virtual const TrainOptions& options() const = 0;
@@ -69,6 +70,7 @@ class Engine final : public TrainingEngine {
   std::vector<EpochReport> fit(const Dataset& data, const FitOptions& fit_options) override;
   double step(const Dataset& data, std::span<const std::int64_t> ids) override;
   std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids) override;
+  void check(const Dataset& data) const override { check_data(network_, options_.loss, data); }
   Scores evaluate(const Dataset& data) override;
   double penalty() override;
   const TrainOptions& options() const override { return options_; }
@@ -146,11 +148,11 @@ class Engine final : public TrainingEngine {
   /// This rank holds a part of the network, in values_.
   bool parted() const { return grid_.parted(); }
   bool staged() const { return grid_.staged(); }
-  StepWishes own_wishes(std::int64_t steps) const;
+  StepRequests own_requests(std::int64_t steps) const;
   void gather_state();
   void collect_weights();
   bool finite_weights();
-  bool finite_weights_if_saved() { return !(wishes_.stop || wishes_.state) || finite_weights(); }
+  bool finite_weights_if_saved() { return !(requests_.stop || requests_.save) || finite_weights(); }
   void find_norm(T* gradient);
   void exchange_columns();
   T* weights() { return parted() ? values_.data() : network_.data<T>(); }
@@ -186,7 +188,7 @@ class Engine final : public TrainingEngine {
 
   // Shared by the team: each entry has one writer between two barriers.
   SlotScores scores_;            // of the present batch, by slot
-  StepWishes wishes_;            // of all ranks for the present step, by member 0
+  StepRequests requests_;        // of all ranks for the present step, by member 0
   BatchScores batch_scores_;     // their sums, by member 0 between the barriers of a step
   T* gradient_ = nullptr;        // summed over all ranks, in this rank's stretch; by member 0
   std::vector<double> squares_;  // of the gradient, by block; for clipping

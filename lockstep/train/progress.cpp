@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/parallel/ranks.hpp"
 
 namespace lockstep {
 
@@ -64,7 +65,7 @@ void Progress::account(const StepOutcome& outcome, bool classes, const FitOption
                          .steps = batches->count(),
                          .samples_done = report.train.samples,
                          .loss = report.train.loss,
-                         .wishes = outcome.wishes});
+                         .requests = outcome.requests});
 }
 
 void Progress::end_epoch(bool finite) {

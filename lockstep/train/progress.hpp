@@ -22,7 +22,7 @@ struct StepOutcome {
   std::int64_t samples = 0;
   double rate = 0;
   BatchScores scores{};
-  StepWishes wishes{};
+  StepRequests requests{};
   bool finite = true;  // the weights, as far as they were looked at
 };
 

@@ -69,13 +69,13 @@ void RankGrid::pass_mail(int known, std::int64_t slots) {
   for_mail(from, count, slots, [&](std::span<SlotMail> mail) { all_.receive(from, std::as_writable_bytes(mail)); });
 }
 
-void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
+void RankGrid::send_scores(const SlotScores& scores, const StepRequests& requests) {
   const auto slots = static_cast<std::int64_t>(scores.loss.size());
   mail_.resize(static_cast<std::size_t>(slots + all_.size()));
   const std::span<SlotMail> own = mail_of(all_.rank(), slots);
   const auto first = static_cast<std::size_t>(replicas_->share(slots, replicas_->rank()));
   for (std::size_t i = 0; i + 1 < own.size(); ++i) own[i] = {scores.loss[first + i], scores.correct[first + i], {}};
-  own.back() = {0, 0, wishes};
+  own.back() = {0, 0, requests};
   if (relays()) return pass_mail(1, slots);
   for (int peer = 0; peer < all_.size(); ++peer) {
     if (peer == all_.rank()) continue;
@@ -84,14 +84,14 @@ void RankGrid::send_scores(const SlotScores& scores, const StepWishes& wishes) {
   }
 }
 
-StepWishes RankGrid::receive_scores(SlotScores& scores) {
+StepRequests RankGrid::receive_scores(SlotScores& scores) {
   const auto slots = static_cast<std::int64_t>(scores.loss.size());
   all_.wait("scores");
   for (int known = 2; relays() && known < all_.size(); known *= 2) {
     pass_mail(known, slots);
     all_.wait("scores");
   }
-  StepWishes wishes;
+  StepRequests requests;
   for (int rank = 0; rank < all_.size(); ++rank) {
     const std::span<const SlotMail> mail = mail_of(rank, slots);
     const auto first = static_cast<std::size_t>(replicas_->share(slots, rank / parts()));
@@ -99,10 +99,10 @@ StepWishes RankGrid::receive_scores(SlotScores& scores) {
       scores.loss[first + i] = mail[i].loss;
       scores.correct[first + i] = mail[i].correct;
     }
-    const StepWishes& theirs = mail.back().wishes;
-    wishes = {wishes.stop || theirs.stop, wishes.state || theirs.state};
+    const StepRequests& theirs = mail.back().requests;
+    requests = {requests.stop || theirs.stop, requests.save || theirs.save};
   }
-  return wishes;
+  return requests;
 }
 
 template <class U>

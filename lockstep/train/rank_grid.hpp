@@ -34,11 +34,11 @@ class RankGrid {
   std::unique_ptr<Ranks> pipeline_of_thread(int thread);
   std::unique_ptr<Ranks> members_of_thread(int thread);
 
-  /// Begins to tell all others the scores of this rank's slots (if it has the last stage), and its wishes: together
+  /// Begins to tell all others the scores of this rank's slots (if it has the last stage), and its requests: together
   /// with the gradients, which are sent next. Then receive_scores fills in those of the others and returns everybody's
-  /// wishes.
-  void send_scores(const SlotScores& scores, const StepWishes& wishes);
-  StepWishes receive_scores(SlotScores& scores);
+  /// requests.
+  void send_scores(const SlotScores& scores, const StepRequests& requests);
+  StepRequests receive_scores(SlotScores& scores);
 
   /// Each replica has filled in its share of `count` entries, in its ranks with the last stage: all of them to every
   /// rank.
@@ -54,11 +54,11 @@ class RankGrid {
   void broadcast(double& number, const char* phase);
 
  private:
-  /// A slot's scores on their way; the last entry of a rank carries its wishes.
+  /// A slot's scores on their way; the last entry of a rank carries its requests.
   struct SlotMail {
     double loss;
     std::int64_t correct;
-    StepWishes wishes;
+    StepRequests requests;
   };
 
   int parts() const { return static_cast<int>(parts_.size()); }

@@ -124,6 +124,7 @@ double Trainer::step(const Dataset& data, std::span<const std::int64_t> ids) { r
 std::vector<double> Trainer::gradient(const Dataset& data, std::span<const std::int64_t> ids) {
   return engine_->gradient(data, ids);
 }
+void Trainer::check(const Dataset& data) const { engine_->check(data); }
 Scores Trainer::evaluate(const Dataset& data) const { return engine_->evaluate(data); }
 double Trainer::penalty() const { return engine_->penalty(); }
 const TrainOptions& Trainer::options() const { return engine_->options(); }

@@ -17,10 +17,11 @@
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/loss.hpp"
+#include "lockstep/lab/phase_times.hpp"
 #include "lockstep/lab/profile.hpp"
 #include "lockstep/nn/network.hpp"
 #include "lockstep/parallel/pipeline_schedule.hpp"
-#include "lockstep/parallel/rank_tree.hpp"
+#include "lockstep/parallel/rank_reduction.hpp"
 #include "lockstep/train/optimizer.hpp"
 
 namespace lockstep {
@@ -67,30 +68,6 @@ struct Scores {
   }
 };
 
-/// Where the time of an epoch went, in seconds: not under the promise, and kept apart from the metrics. Means over
-/// threads. `wait` is the time at barriers; between ranks `exchange` adds up gradients, `broadcast` spreads weights,
-/// `gather` completes the outputs of split layers, and in the `bubble` a stage of a pipeline waits for its neighbours.
-struct PhaseTimes {
-  double load = 0, forward = 0, loss = 0, backward = 0, gather = 0, bubble = 0, reduce = 0, exchange = 0, update = 0,
-         broadcast = 0, wait = 0;
-  double validation = 0, total = 0;
-  double sent_bytes = 0;  // to other ranks, by all threads
-
-  /// The time that a rank works for itself: without that in which it waits for others or talks to them.
-  double busy() const { return load + forward + loss + backward + reduce + update; }
-};
-
-/// The phases of a step, in the order in which they are shown.
-struct Phase {
-  const char* name;
-  double PhaseTimes::*seconds;
-};
-inline constexpr Phase kPhases[] = {
-    {"load", &PhaseTimes::load},           {"forward", &PhaseTimes::forward},   {"loss", &PhaseTimes::loss},
-    {"backward", &PhaseTimes::backward},   {"gather", &PhaseTimes::gather},     {"bubble", &PhaseTimes::bubble},
-    {"reduce", &PhaseTimes::reduce},       {"exchange", &PhaseTimes::exchange}, {"update", &PhaseTimes::update},
-    {"broadcast", &PhaseTimes::broadcast}, {"wait", &PhaseTimes::wait}};
-
 struct EpochReport {
   std::int64_t epoch = 0;  // from 1
   std::int64_t steps = 0;  // since the beginning of training
@@ -106,10 +83,10 @@ struct EpochReport {
   std::vector<PhaseTimes> rank_times{};  // of every rank, where there are several
 };
 
-/// What a rank asks of a step while it runs: all ranks hear of it, and act after the same step.
-struct StepWishes {
-  bool stop = false;   // training shall end
-  bool state = false;  // state() shall be complete in on_step
+/// Requests of one rank for the step that runs. All ranks hear of them, and act after the same step.
+struct StepRequests {
+  bool stop = false;  // end the training
+  bool save = false;  // make state() complete in on_step
 };
 
 struct StepReport {
@@ -117,7 +94,7 @@ struct StepReport {
   std::int64_t step = 0, steps = 0;    // of this epoch, from 1
   std::int64_t samples_done = 0;       // of this epoch
   double loss = 0;                     // mean of this epoch so far
-  StepWishes wishes{};                 // of any rank, for this step
+  StepRequests requests{};             // of any rank, for this step
 };
 
 struct FitOptions {
@@ -125,8 +102,8 @@ struct FitOptions {
   /// (restore, or a callback that threw), the rest of it counts as the first.
   std::int64_t epochs = 1;
   const Dataset* validation = nullptr;
-  /// Asked once in every step, with the number of steps done when it ends.
-  std::function<StepWishes(std::int64_t)> wishes{};
+  /// Called once in every step, with the number of steps that are done when it ends.
+  std::function<StepRequests(std::int64_t)> requests{};
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
   Profile* profile = nullptr;  // filled with this fit's spans; null: none are taken
@@ -150,6 +127,7 @@ struct TrainingState {
   ParameterValues parameters{}, first{}, second{};
 };
 
+class Ranks;
 class TrainingEngine;
 
 class Trainer {
@@ -164,7 +142,7 @@ class Trainer {
   Trainer& operator=(Trainer&&) noexcept;
 
   /// Throws Error(diverged), naming epoch and step, when the loss is no longer a finite number (seen in every step), or
-  /// a weight or a running statistic is not (seen at the end of an epoch, and where a state or a stop is wished for).
+  /// a weight or a running statistic is not (seen at the end of an epoch, and where a state or a stop is requested).
   /// All ranks then throw it at the same step.
   std::vector<EpochReport> fit(const Dataset& data, const FitOptions& options);
 
@@ -175,6 +153,9 @@ class Trainer {
   /// element of the parameter vector; the entries of running statistics are their sums over the batch.
   std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids);
 
+  /// Throws Error(usage) when the data does not fit the network and the loss.
+  void check(const Dataset& data) const;
+
   Scores evaluate(const Dataset& data) const;
 
   /// l2/2 * |weights|^2 for the present weights.
@@ -183,7 +164,8 @@ class Trainer {
   const TrainOptions& options() const;
 
   /// A copy of where training stands: callable outside fit, and within it from on_step and on_epoch. Each of several
-  /// ranks has its own part of the optimiser's state; all of it only after fit, and in on_step where it was wished for.
+  /// ranks has its own part of the optimiser's state; all of it only after fit, and in on_step where `save` was
+  /// requested.
   TrainingState state() const;
 
   /// Goes on from there, weights included: fit then gives the reports, and ends with the bits, of a trainer that was

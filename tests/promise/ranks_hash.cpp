@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lockstep/parallel/launcher.hpp"
+#include "lockstep/parallel/ranks.hpp"
 #include "tests/promise/networks.hpp"
 
 namespace {

@@ -98,27 +98,27 @@ TEST_P(PromiseRanks, GradientsAndStepsToo) {
   }
 }
 
-/// Each rank owns a part of the optimiser's state; where it is wished for, and after fit, every rank has all of it.
+/// Each rank owns a part of the optimiser's state; where it is requested, and after fit, every rank has all of it.
 TEST_P(PromiseRanks, StopsTogetherWithItsState) {
   const DataSplits data = promise_data(run_);
   run_.options.threads = 1;
   constexpr std::int64_t kStop = 3;  // in the middle of the second epoch
   TrainingState expected;
-  const auto train = [&](const PromiseRun& run, Ranks* ranks, int wisher) {
+  const auto train = [&](const PromiseRun& run, Ranks* ranks, int requester) {
     Network network = run.network;
     network.initialise(7);
     Trainer trainer = ranks != nullptr ? Trainer(network, run.options, *ranks) : Trainer(network, run.options);
     struct Stopped {};
     TrainingState state;
-    const auto wishes = [&](std::int64_t steps) {
-      return StepWishes{.stop = steps == kStop && (ranks == nullptr || ranks->rank() == wisher)};
+    const auto requests = [&](std::int64_t steps) {
+      return StepRequests{.stop = steps == kStop && (ranks == nullptr || ranks->rank() == requester)};
     };
     const auto on_step = [&](const StepReport& report) {
-      if (!report.wishes.stop) return;
+      if (!report.requests.stop) return;
       state = trainer.state();
       throw Stopped{};
     };
-    EXPECT_THROW(trainer.fit(*data.train, {.epochs = 2, .wishes = wishes, .on_step = on_step}), Stopped);
+    EXPECT_THROW(trainer.fit(*data.train, {.epochs = 2, .requests = requests, .on_step = on_step}), Stopped);
     EXPECT_EQ(state.steps, kStop);
     return state;
   };

@@ -74,14 +74,15 @@ TEST(Divergence, IsSeenByAllRanksAtTheSameStep) {
 }
 
 // Before a state is saved, or a model where training is stopped, the weights are looked at.
-TEST(Divergence, IsSeenWhereAStateIsWishedFor) {
+TEST(Divergence, IsSeenWhereAStateIsRequested) {
   const DataSplits data = points();
   std::vector<std::string> failures(2);
   run_ranks(2, [&](Ranks& ranks) {
     Network network = hiding_network();
     Trainer trainer(network, options_of({.pipeline = 2}, 1), ranks);
-    const FitOptions fit{
-        .epochs = 2, .wishes = [&](std::int64_t steps) { return StepWishes{.state = ranks.leader() && steps == 2}; }};
+    const FitOptions fit{.epochs = 2, .requests = [&](std::int64_t steps) {
+                           return StepRequests{.save = ranks.leader() && steps == 2};
+                         }};
     failures[static_cast<std::size_t>(ranks.rank())] = failure_of(trainer, *data.train, fit);
   });
   for (const std::string& failure : failures)

@@ -11,7 +11,7 @@ namespace lockstep {
 namespace {
 
 /// Every rank of several, of which `parts` hold one network as a pipeline, tells the scores of its slots.
-void expect_all_scores(int size, int parts, int wisher) {
+void expect_all_scores(int size, int parts, int requester) {
   constexpr std::size_t kSlots = 64;
   const std::vector<Stage> stages(static_cast<std::size_t>(parts));
   run_ranks(size, [&](Ranks& ranks) {
@@ -25,8 +25,8 @@ void expect_all_scores(int size, int parts, int wisher) {
         scores.loss[slot] = double(slot) + round;
         scores.correct[slot] = static_cast<std::int64_t>(slot) * 2 + round;
       }
-      grid.send_scores(scores, {.stop = ranks.rank() == wisher && round == 1});
-      EXPECT_EQ(grid.receive_scores(scores).stop, round == 1 && wisher >= 0);
+      grid.send_scores(scores, {.stop = ranks.rank() == requester && round == 1});
+      EXPECT_EQ(grid.receive_scores(scores).stop, round == 1 && requester >= 0);
       for (std::size_t slot = 0; slot < kSlots; ++slot) {
         EXPECT_EQ(scores.loss[slot], double(slot) + round) << "slot " << slot << " at rank " << ranks.rank();
         EXPECT_EQ(scores.correct[slot], static_cast<std::int64_t>(slot) * 2 + round);
