@@ -23,10 +23,11 @@ BELOW = {
     "data": "core lab tensor kernels/math",
     "nn": "core lab tensor kernels/math kernels",
     "parallel": "core lab tensor kernels/math kernels nn",
-    "train": "core lab tensor kernels/math kernels data nn parallel",
-    "model": "core lab tensor kernels/math kernels data nn parallel train",
-    "config": "core lab tensor kernels/math kernels data nn parallel train model",
-    "simulate": "core lab tensor kernels/math kernels data nn parallel train model config",
+    "distribute": "core lab tensor kernels/math kernels data nn parallel",
+    "train": "core lab tensor kernels/math kernels data nn parallel distribute",
+    "model": "core lab tensor kernels/math kernels data nn parallel distribute train",
+    "config": "core lab tensor kernels/math kernels data nn parallel distribute train model",
+    "simulate": "core lab tensor kernels/math kernels data nn parallel distribute train model config",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 PRIVATE_LIBRARIES = ("toml++/", "nlohmann/", "CLI/", "CLI11")

@@ -8,7 +8,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/nn/sequence.hpp"
-#include "lockstep/train/engine.hpp"
+#include "lockstep/train/slot_chunks.hpp"
 
 namespace lockstep::cli {
 

@@ -15,7 +15,7 @@
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/lab/trace.hpp"
 #include "lockstep/parallel/team.hpp"
-#include "lockstep/train/device_engine.hpp"
+#include "lockstep/train/device_executor.hpp"
 
 namespace lockstep::cli {
 

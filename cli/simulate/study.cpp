@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/distribute/stage.hpp"
 #include "lockstep/kernels/slots.hpp"
 #include "lockstep/simulate/calibrate.hpp"
 #include "lockstep/simulate/predict.hpp"
-#include "lockstep/train/engine.hpp"
 
 namespace lockstep::cli {
 

@@ -12,22 +12,24 @@ AlignedBuffer<T>& SlotSums<T>::next_buffer() {
 }
 
 template <class T>
-void SlotSums<T>::push(int level, std::int64_t index, const KernelTable<T>& kernels, KernelContext& context) {
-  announce(level, index);
+std::size_t SlotSums<T>::push(NodeId node, const KernelTable<T>& kernels, KernelContext& context) {
+  announce(node);
   add_announced(0, size_, kernels, context);
+  return additions_;
 }
 
 template <class T>
-void SlotSums<T>::announce(int level, std::int64_t index) {
-  nodes_[depth_].level = level;
-  nodes_[depth_].index = index;
+std::size_t SlotSums<T>::announce(NodeId node) {
+  nodes_[depth_].level = node.level;
+  nodes_[depth_].index = node.index;
   ++depth_;
   for (additions_ = 0; depth_ >= 2; ++additions_, --depth_) {
     SlotNode<T>&left = nodes_[depth_ - 2], &right = nodes_[depth_ - 1];
-    if (left.level != right.level || left.index % 2 != 0) return;
+    if (left.level != right.level || left.index % 2 != 0) break;
     ++left.level;
     left.index /= 2;
   }
+  return additions_;
 }
 
 template <class T>
@@ -48,8 +50,17 @@ std::vector<Subtree<T>> subtrees_of(std::int64_t first, std::int64_t last) {
   std::vector<Subtree<T>> subtrees;
   for (std::int64_t run = 0; first < last; first += run) {
     run = aligned_run(first, last, last - first);
-    subtrees.push_back({nullptr, std::countr_zero(static_cast<std::uint64_t>(run)), first / run});
+    const NodeId node = node_of(first, run);
+    subtrees.push_back({nullptr, node.level, node.index});
   }
+  return subtrees;
+}
+
+template <class T>
+std::vector<Subtree<T>> subtrees_of(std::span<SlotSums<T>* const> workers) {
+  std::vector<Subtree<T>> subtrees;
+  for (SlotSums<T>* worker : workers)
+    for (SlotNode<T>& node : worker->nodes()) subtrees.push_back({node.sum.data(), node.level, node.index});
   return subtrees;
 }
 
@@ -76,6 +87,8 @@ template class SlotSums<float>;
 template class SlotSums<double>;
 template std::vector<Subtree<float>> subtrees_of<float>(std::int64_t, std::int64_t);
 template std::vector<Subtree<double>> subtrees_of<double>(std::int64_t, std::int64_t);
+template std::vector<Subtree<float>> subtrees_of(std::span<SlotSums<float>* const>);
+template std::vector<Subtree<double>> subtrees_of(std::span<SlotSums<double>* const>);
 template std::vector<Subtree<float>> add_up<float>(std::span<const Subtree<float>>, std::int64_t, std::int64_t,
                                                    const KernelTable<float>&, KernelContext&);
 template std::vector<Subtree<double>> add_up<double>(std::span<const Subtree<double>>, std::int64_t, std::int64_t,

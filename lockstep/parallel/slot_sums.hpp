@@ -1,9 +1,10 @@
 #pragma once
 // The aligned binary tree over slots, computed by several workers. Each worker adds up the subtrees that lie wholly in
-// its range of slots as they come, like a binary counter (memory: about log2(slots) vectors, whatever their number);
-// what is left is finished over stretches of the vector, by any number of workers at once.
+// its range of slots as they come, like a binary counter (memory: about log2(slots) vectors). The remaining subtrees
+// are added over stretches of the vector, by any number of workers at once.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,7 +19,16 @@ AlignedBuffer<T> slot_vector(std::int64_t size, Memory& where = host_memory()) {
   return AlignedBuffer<T>(std::max<std::int64_t>(size, 1), where);
 }
 
-/// Node (level, index) is the sum over slots [index << level, (index + 1) << level).
+/// A node of the tree: the sum over slots [index << level, (index + 1) << level).
+struct NodeId {
+  int level = 0;
+  std::int64_t index = 0;
+};
+/// The node of `count` slots from `first` on, an aligned power of two of them.
+inline NodeId node_of(std::int64_t first, std::int64_t count) {
+  return {std::countr_zero(static_cast<std::uint64_t>(count)), first / count};
+}
+
 template <class T>
 struct SlotNode {
   AlignedBuffer<T> sum;
@@ -38,17 +48,16 @@ class SlotSums {
   T* next() { return next_buffer().data(); }
   /// The same place; it may be exchanged for another vector of the same size, written before.
   AlignedBuffer<T>& next_buffer();
-  /// The next node is written: it is (level, index), the right neighbour of the one before. Adds up what it completes.
-  void push(int level, std::int64_t index, const KernelTable<T>& kernels, KernelContext& context);
+  /// The next node is written: the right neighbour of the one before. Adds up what it completes; returns the additions
+  /// of vectors.
+  std::size_t push(NodeId node, const KernelTable<T>& kernels, KernelContext& context);
   /// The same in parts, for the last node: it will be written from now on, and nodes() says what will be there then.
-  void announce(int level, std::int64_t index);
+  /// Returns the additions of vectors that it completes.
+  std::size_t announce(NodeId node);
   /// Elements [first, first + count) of it are written.
   void add_announced(std::int64_t first, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context);
-  /// How many vectors that adds up.
-  std::size_t announced_additions() const { return additions_; }
   /// The complete subtrees, left to right.
   std::span<SlotNode<T>> nodes() { return std::span(nodes_).first(depth_); }
-  std::int64_t node_count() const { return static_cast<std::int64_t>(depth_); }
 
  private:
   std::int64_t size_;
@@ -76,9 +85,12 @@ struct Subtree {
   std::int64_t index = 0;
 };
 
-/// The subtrees that slots [first, last) fall into: as few as can be, left to right, without sums.
+/// The subtrees that slots [first, last) fall into: the fewest, left to right, without sums.
 template <class T>
 std::vector<Subtree<T>> subtrees_of(std::int64_t first, std::int64_t last);
+/// The complete subtrees of several workers, left to right.
+template <class T>
+std::vector<Subtree<T>> subtrees_of(std::span<SlotSums<T>* const> workers);
 
 /// Adds neighbours up as far as the tree allows, for elements [first, first + count) of their vectors: `nodes` lie side
 /// by side, left to right. Adds in place, into the leftmost of the vectors that belong together; returns what is left,

@@ -7,7 +7,7 @@
 #include "lockstep/lab/statistics.hpp"
 #include "lockstep/simulate/silent_transport.hpp"
 #include "lockstep/simulate/step_program.hpp"
-#include "lockstep/train/engine.hpp"
+#include "lockstep/train/slot_chunks.hpp"
 
 namespace lockstep {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lockstep/distribute/stage.hpp"
 #include "lockstep/nn/columns.hpp"
-#include "lockstep/train/engine.hpp"
-#include "lockstep/train/stage.hpp"
+#include "lockstep/train/slot_chunks.hpp"
 
 namespace lockstep {
 

@@ -16,20 +16,13 @@ std::int64_t on_lines(std::int64_t bytes) {
 }  // namespace
 
 template <class T>
-DeviceFeed<T>::DeviceFeed(Device& device, std::int64_t inputs, std::int64_t outputs)
-    : device_(device), inputs_(inputs), outputs_(outputs) {}
-
-template <class T>
-std::int64_t DeviceFeed<T>::bytes_of(bool labels, std::int64_t samples) const {
+std::int64_t feed_bytes(const Stage& stage, const Dataset& data, std::int64_t samples) {
   constexpr auto kScalar = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t targets = labels ? samples * 4 : outputs_ * padded(samples) * kScalar;
-  return on_lines(inputs_ * padded(samples) * kScalar) + on_lines(targets) + on_lines(samples * 8);
+  const std::int64_t targets = data.classes() > 0 ? samples * 4 : stage.outputs * padded(samples) * kScalar;
+  return on_lines(stage.inputs * padded(samples) * kScalar) + on_lines(targets) + on_lines(samples * 8);
 }
-
-template <class T>
-std::int64_t DeviceFeed<T>::bytes_of(const Dataset& data, std::int64_t samples) const {
-  return bytes_of(data.classes() > 0, samples);
-}
+template std::int64_t feed_bytes<float>(const Stage&, const Dataset&, std::int64_t);
+template std::int64_t feed_bytes<double>(const Stage&, const Dataset&, std::int64_t);
 
 template <class T>
 void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids) {
@@ -38,27 +31,27 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
   if (block.ticket != 0) device_.wait(block.ticket);  // the host's bytes are free again
   const auto samples = static_cast<std::int64_t>(ids.size()), stride = padded(samples);
   const bool labels = data.classes() > 0;
-  const std::int64_t bytes = bytes_of(labels, samples);
+  const std::int64_t bytes = feed_bytes<T>(stage_, data, samples);
   if (block.host.size() < bytes) {
     block.host = AlignedBuffer<std::byte>(bytes);
     block.device = {};  // first the old one: both may not fit
     block.device = AlignedBuffer<std::byte>(bytes, device_);
     device_.synchronize();  // memory is zeroed in its turn, and the copy below does not wait for that
   }
-  const std::int64_t targets_at = on_lines(inputs_ * stride * static_cast<std::int64_t>(sizeof(T)));
+  const std::int64_t targets_at = on_lines(stage_.inputs * stride * static_cast<std::int64_t>(sizeof(T)));
   const std::int64_t ids_at = bytes - on_lines(samples * 8);
   std::byte* const here = block.host.data();
   std::byte* const there = block.device.data();
-  data.gather(ids, Matrix<T>{reinterpret_cast<T*>(here), inputs_, samples, stride});
-  block.samples = {.x = {reinterpret_cast<const T*>(there), inputs_, samples, stride},
+  data.gather(ids, Matrix<T>{reinterpret_cast<T*>(here), stage_.inputs, samples, stride});
+  block.samples = {.x = {reinterpret_cast<const T*>(there), stage_.inputs, samples, stride},
                    .targets = {},
                    .ids = {reinterpret_cast<const std::int64_t*>(there + ids_at), ids.size()}};
   if (labels) {
     data.labels(ids, {reinterpret_cast<std::int32_t*>(here + targets_at), ids.size()});
     block.samples.targets.labels = reinterpret_cast<const std::int32_t*>(there + targets_at);
   } else {
-    data.targets(ids, Matrix<T>{reinterpret_cast<T*>(here + targets_at), outputs_, samples, stride});
-    block.samples.targets.values = {reinterpret_cast<const T*>(there + targets_at), outputs_, samples, stride};
+    data.targets(ids, Matrix<T>{reinterpret_cast<T*>(here + targets_at), stage_.outputs, samples, stride});
+    block.samples.targets.values = {reinterpret_cast<const T*>(there + targets_at), stage_.outputs, samples, stride};
   }
   std::copy(ids.begin(), ids.end(), reinterpret_cast<std::int64_t*>(here + ids_at));
   block.ticket = device_.begin_to_device(there, here, bytes);

@@ -1,7 +1,7 @@
 #pragma once
-// Samples on their way to a device: the inputs, targets and ids of a chunk are one block of bytes, so that one copy
-// brings them. There are two blocks, on the host and on the device: while the device computes with one, the host
-// gathers the next, and its copy runs beside the kernels.
+// Samples on their way to a device: the inputs, targets and ids of a chunk are one block of bytes, uploaded by one
+// copy. There are two blocks, on the host and on the device: while the device computes with one, the host gathers the
+// next, and its copy runs beside the kernels.
 
 #include <array>
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/distribute/stage.hpp"
 #include "lockstep/kernels/device/device.hpp"
 #include "lockstep/kernels/loss.hpp"
 
@@ -22,11 +23,15 @@ struct DeviceSamples {
   std::span<const std::int64_t> ids;
 };
 
+/// The bytes of a chunk, each part on cache lines of its own.
+template <class T>
+std::int64_t feed_bytes(const Stage& stage, const Dataset& data, std::int64_t samples);
+
 template <class T>
 class DeviceFeed {
  public:
-  /// For samples of `inputs` numbers and targets of `outputs`. `device` must outlive it.
-  DeviceFeed(Device& device, std::int64_t inputs, std::int64_t outputs);
+  /// For samples with the inputs of `stage`, and targets of its outputs. Both must outlive it.
+  DeviceFeed(Device& device, const Stage& stage) : device_(device), stage_(stage) {}
   ~DeviceFeed() { clear(); }
   DeviceFeed(const DeviceFeed&) = delete;
   DeviceFeed& operator=(const DeviceFeed&) = delete;
@@ -42,10 +47,6 @@ class DeviceFeed {
   /// Forgets what was begun and not taken.
   void clear() noexcept;
 
-  /// The bytes of a chunk, each part on cache lines of its own.
-  std::int64_t bytes_of(const Dataset& data, std::int64_t samples) const;
-  std::int64_t bytes_of(bool labels, std::int64_t samples) const;
-
  private:
   struct Block {
     AlignedBuffer<std::byte> host, device;
@@ -55,7 +56,7 @@ class DeviceFeed {
   };
 
   Device& device_;
-  std::int64_t inputs_, outputs_;
+  const Stage& stage_;
   std::array<Block, 2> blocks_;
   std::size_t next_ = 0;  // the block that begin() fills
   bool waiting_ = false;

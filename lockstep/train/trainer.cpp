@@ -7,51 +7,12 @@
 
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/core/words.hpp"
-#include "lockstep/data/samples.hpp"
 #include "lockstep/kernels/device/devices.hpp"
-#include "lockstep/train/device_engine.hpp"
-#include "lockstep/train/engine.hpp"
+#include "lockstep/train/device_executor.hpp"
+#include "lockstep/train/loop.hpp"
+#include "lockstep/train/thread_executor.hpp"
 
 namespace lockstep {
-
-/// The layers that run in training: without a final softmax or sigmoid that the loss contains.
-std::vector<LayerPlan> body_of(const Network& network, Loss loss) {
-  std::vector<LayerPlan> plans = network.plans();
-  if (plans.empty()) throw Error(ExitCode::usage, "the network has no layers");
-  const LayerSpec& last = plans.back().spec;
-  if (loss == Loss::cross_entropy && std::holds_alternative<Softmax>(last.kind)) plans.pop_back();
-  if (loss == Loss::binary_cross_entropy) {
-    const auto* sigmoid = std::get_if<Sigmoid>(&last.kind);
-    if (sigmoid == nullptr || sigmoid->lambda != 1)
-      throw Error(ExitCode::usage,
-                  fmt::format("binary-cross-entropy needs a network that ends in sigmoid with lambda 1; "
-                              "this one ends in {}",
-                              layer_type(last)));
-    plans.pop_back();
-  }
-  return plans;
-}
-
-void check_data(const Network& network, Loss loss, const Dataset& data) {
-  check_input(network.input(), data);
-  const std::int64_t outputs = network.output().elements();
-  if (data.classes() == 0) {
-    if (loss == Loss::cross_entropy)
-      throw Error(ExitCode::usage,
-                  "cross-entropy needs class labels, but the data has real-valued targets; use "
-                  "binary-cross-entropy or squared-error");
-    if (data.target_size() != outputs)
-      throw Error(ExitCode::usage, fmt::format("the data has targets of {} but the model has {}",
-                                               count_of(data.target_size(), "number"), count_of(outputs, "output")));
-    return;
-  }
-  const bool single = outputs == 1 && data.classes() == 2 && loss != Loss::cross_entropy;
-  if (!single && data.classes() > outputs)
-    throw Error(ExitCode::usage,
-                fmt::format("the data has {} but the model has {}", count_of(data.classes(), "class", "classes"),
-                            count_of(outputs, "output")));
-}
 
 namespace {
 
@@ -94,41 +55,41 @@ void check_parallel(const ParallelOptions& p, int ranks) {
                       keys));
 }
 
-std::unique_ptr<TrainingEngine> make_engine(Network& network, const TrainOptions& options, Ranks& ranks) {
+std::unique_ptr<Loop> make_loop(Network& network, const TrainOptions& options, Ranks& ranks) {
   check_options(options);
   check_parallel(options.parallel, ranks.size());
-  const auto make = [&]<class T>(T) -> std::unique_ptr<TrainingEngine> {
-    if (!on_device(options.backend)) return std::make_unique<Engine<T>>(network, options, ranks);
-    return std::make_unique<DeviceEngine<T>>(network, options, ranks, device_of_rank(options, ranks),
-                                             make_table<T>(options.backend));
+  const auto make = [&]<class T>(TrainingSetup& setup, T) -> std::unique_ptr<Executor> {
+    if (!on_device(options.backend)) return std::make_unique<ThreadExecutor<T>>(setup);
+    return std::make_unique<DeviceExecutor<T>>(setup, device_of_rank(options, ranks), make_table<T>(options.backend));
   };
-  return network.precision() == Precision::float32 ? make(float{}) : make(double{});
+  return std::make_unique<Loop>(network, options, ranks, [&](TrainingSetup& setup) {
+    return network.precision() == Precision::float32 ? make(setup, float{}) : make(setup, double{});
+  });
 }
 
 }  // namespace
 
 Trainer::Trainer(Network& network, TrainOptions options)
-    : alone_(std::make_unique<Ranks>(make_self_transport())), engine_(make_engine(network, options, *alone_)) {}
+    : alone_(std::make_unique<Ranks>(make_self_transport())), loop_(make_loop(network, options, *alone_)) {}
 
-Trainer::Trainer(Network& network, TrainOptions options, Ranks& ranks)
-    : engine_(make_engine(network, options, ranks)) {}
+Trainer::Trainer(Network& network, TrainOptions options, Ranks& ranks) : loop_(make_loop(network, options, ranks)) {}
 
 Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 
 std::vector<EpochReport> Trainer::fit(const Dataset& data, const FitOptions& options) {
-  return engine_->fit(data, options);
+  return loop_->fit(data, options);
 }
-double Trainer::step(const Dataset& data, std::span<const std::int64_t> ids) { return engine_->step(data, ids); }
+double Trainer::step(const Dataset& data, std::span<const std::int64_t> ids) { return loop_->step(data, ids); }
 std::vector<double> Trainer::gradient(const Dataset& data, std::span<const std::int64_t> ids) {
-  return engine_->gradient(data, ids);
+  return loop_->gradient(data, ids);
 }
-void Trainer::check(const Dataset& data) const { engine_->check(data); }
-Scores Trainer::evaluate(const Dataset& data) const { return engine_->evaluate(data); }
-double Trainer::penalty() const { return engine_->penalty(); }
-const TrainOptions& Trainer::options() const { return engine_->options(); }
-TrainingState Trainer::state() const { return engine_->state(); }
-void Trainer::restore(const TrainingState& state) { engine_->restore(state); }
+void Trainer::check(const Dataset& data) const { loop_->check(data); }
+Scores Trainer::evaluate(const Dataset& data) const { return loop_->evaluate(data); }
+double Trainer::penalty() const { return loop_->penalty(); }
+const TrainOptions& Trainer::options() const { return loop_->options(); }
+TrainingState Trainer::state() const { return loop_->state(); }
+void Trainer::restore(const TrainingState& state) { loop_->restore(state); }
 
 }  // namespace lockstep

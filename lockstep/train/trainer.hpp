@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/distribute/step_requests.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/lab/phase_times.hpp"
@@ -31,12 +32,11 @@ inline constexpr int kNumericsVersion = 1;
 
 enum class Reduction { mean, sum };  // of the samples' gradients over a batch
 
-/// How ranks share the work. ranks = data x pipeline x tensor: the first pipeline x tensor of them hold one network
-/// together, and so does every further group of so many, with samples of its own. Such a part begins with the network's
-/// weights of the moment the trainer is made; after each epoch, and where state() is complete, rank 0 alone has those
-/// of all parts in its network.
+/// How ranks share the work. ranks = data x pipeline x tensor: each group of pipeline x tensor ranks holds one network
+/// and has samples of its own. A part of the network begins with the weights that the network has when the trainer is
+/// made; after each epoch, and where state() is complete, rank 0 alone has the weights of all parts in its network.
 struct ParallelOptions {
-  RankReduction reduce = RankReduction::tree;  // over the ranks that hold the same; library: bits of its own
+  RankReduction reduce = RankReduction::tree;  // over the ranks with the same part; library: bits of its own
   int tensor = 1;                              // ranks over which the outputs of every layer are split
   int pipeline = 1;                            // stages
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
@@ -83,12 +83,6 @@ struct EpochReport {
   std::vector<PhaseTimes> rank_times{};  // of every rank, where there are several
 };
 
-/// Requests of one rank for the step that runs. All ranks hear of them, and act after the same step.
-struct StepRequests {
-  bool stop = false;  // end the training
-  bool save = false;  // make state() complete in on_step
-};
-
 struct StepReport {
   std::int64_t epoch = 0, epochs = 0;  // from 1
   std::int64_t step = 0, steps = 0;    // of this epoch, from 1
@@ -98,8 +92,8 @@ struct StepReport {
 };
 
 struct FitOptions {
-  /// More epochs; a second fit goes on where the first one ended. Where training stands in the middle of an epoch
-  /// (restore, or a callback that threw), the rest of it counts as the first.
+  /// More epochs; a second fit continues where the first one ended. Where training stands in the middle of an epoch
+  /// (restore, or a callback that threw), the rest of the epoch counts as the first.
   std::int64_t epochs = 1;
   const Dataset* validation = nullptr;
   /// Called once in every step, with the number of steps that are done when it ends.
@@ -128,7 +122,7 @@ struct TrainingState {
 };
 
 class Ranks;
-class TrainingEngine;
+class Loop;
 
 class Trainer {
  public:
@@ -174,7 +168,7 @@ class Trainer {
 
  private:
   std::unique_ptr<Ranks> alone_;  // where no ranks were given
-  std::unique_ptr<TrainingEngine> engine_;
+  std::unique_ptr<Loop> loop_;
 };
 
 /// Runs the whole network forward in inference mode. Output [samples][outputs], row-major. A network trained with

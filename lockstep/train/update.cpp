@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lockstep/kernels/device/device.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -18,10 +20,26 @@ double power(double base, std::int64_t n) {
 }  // namespace
 
 template <class T>
-double square_norm(const T* x, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context) {
-  std::vector<double> partial(static_cast<std::size_t>((count + kSquareBlock - 1) / kSquareBlock));
-  kernels.square_sums({.count = count, .x = x, .partial = partial.data()}, context);
-  return block_tree(partial);
+double SquareSum<T>::operator()(const T* x, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context) {
+  const std::int64_t blocks = (count + kSquareBlock - 1) / kSquareBlock;
+  if (blocks == 0) return 0;
+  if (partial_.size() < blocks) partial_ = AlignedBuffer<double>(blocks, context.memory());
+  kernels.square_sums({.count = count, .x = x, .partial = partial_.data()}, context);
+  if (&context.memory() == &host_memory())
+    return block_tree(std::span<const double>(partial_.data(), static_cast<std::size_t>(blocks)));
+  host_.resize(static_cast<std::size_t>(blocks));
+  context.device().to_host(host_.data(), partial_.data(), blocks * 8);
+  return block_tree(host_);
+}
+
+template <class T>
+double l2_penalty(double l2, const Network& network, const T* parameters, SquareSum<T>& square_sum,
+                  const KernelTable<T>& kernels, KernelContext& context) {
+  if (l2 == 0) return 0;
+  double sum = 0;
+  for (const ParameterInfo& info : network.parameters())
+    if (info.role == Role::weight) sum += square_sum(parameters + info.offset, info.elements(), kernels, context);
+  return l2 / 2 * sum;
 }
 
 template <class T>
@@ -109,7 +127,11 @@ void Update<T>::step_range(const Coefficients& c, bool decays, T* parameters, co
 
 template class Update<float>;
 template class Update<double>;
-template double square_norm<float>(const float*, std::int64_t, const KernelTable<float>&, KernelContext&);
-template double square_norm<double>(const double*, std::int64_t, const KernelTable<double>&, KernelContext&);
+template class SquareSum<float>;
+template class SquareSum<double>;
+template double l2_penalty(double, const Network&, const float*, SquareSum<float>&, const KernelTable<float>&,
+                           KernelContext&);
+template double l2_penalty(double, const Network&, const double*, SquareSum<double>&, const KernelTable<double>&,
+                           KernelContext&);
 
 }  // namespace lockstep

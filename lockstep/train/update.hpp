@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lockstep/kernels/table.hpp"
-#include "lockstep/nn/parameters.hpp"
+#include "lockstep/nn/network.hpp"
 #include "lockstep/train/optimizer.hpp"
 
 namespace lockstep {
@@ -54,8 +54,27 @@ class Update {
   AlignedBuffer<T> first_, second_;        // state vectors
 };
 
-/// |x|^2 in double: chains over blocks of kSquareBlock, then the block tree.
+/// |x|^2 in double: chains over blocks of kSquareBlock, then the block tree. Keeps its memory from call to call.
 template <class T>
-double square_norm(const T* x, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context);
+class SquareSum {
+ public:
+  double operator()(const T* x, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context);
+
+ private:
+  AlignedBuffer<double> partial_;  // where the kernels work
+  std::vector<double> host_;
+};
+
+/// l2/2 * |weights|^2; biases, scales and statistics excluded.
+template <class T>
+double l2_penalty(double l2, const Network& network, const T* parameters, SquareSum<T>& square_sum,
+                  const KernelTable<T>& kernels, KernelContext& context);
+
+/// Scales a gradient, or a stretch of it, whose norm is above `most` down to it.
+template <class T>
+void clip_gradient(double norm, double most, T* gradient, std::int64_t count, const KernelTable<T>& kernels,
+                   KernelContext& context) {
+  if (norm > most) kernels.scale_gradient({.count = count, .factor = T(most / norm), .g = gradient}, context);
+}
 
 }  // namespace lockstep

@@ -22,7 +22,7 @@ void sum_slots(SlotSums<float>& sums, std::int64_t first, std::int64_t last, std
     ASSERT_EQ(slot % run, 0);
     float* const node = sums.next();
     for (std::int64_t e = 0; e < kSize; ++e) node[e] = subtree_sum(e, slot, run);
-    sums.push(std::countr_zero(static_cast<std::uint64_t>(run)), slot / run, kernels, context);
+    sums.push(node_of(slot, run), kernels, context);
   }
 }
 

@@ -6,7 +6,8 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/model/predictor.hpp"
-#include "lockstep/train/device_engine.hpp"
+#include "lockstep/train/device_executor.hpp"
+#include "lockstep/train/loop.hpp"
 #include "tests/cuda_emulator/memory.hpp"
 #include "tests/cuda_emulator/streams.hpp"
 #include "tests/kernels/cuda/emulated.hpp"
@@ -132,7 +133,8 @@ TEST_P(Devices, PredictsTheSame) {
   }
 }
 
-/// Samples, labels and ids go down, two numbers per slot come up: as device_engine_tests says of the host's device.
+/// Uploads samples, labels and ids, downloads two numbers per slot: as device_executor_tests checks with the host's
+/// device.
 TEST_P(Devices, StepsCopyLittle) {
   PromiseRun run = on_device(bn_cnn_run());
   run.options.batch = 16;
@@ -141,9 +143,11 @@ TEST_P(Devices, StepsCopyLittle) {
   const DataSplits data = promise_data(run, 16 * 4);
   Ranks alone(make_self_transport());
   const std::shared_ptr<Device> device = open_device(GetParam());
-  DeviceEngine<float> engine(run.network, run.options, alone, device, make_table<float>(GetParam()));
+  Loop loop(run.network, run.options, alone, [&](TrainingSetup& setup) {
+    return std::make_unique<DeviceExecutor<float>>(setup, device, make_table<float>(GetParam()));
+  });
   std::vector<DeviceTraffic> seen;
-  engine.fit(*data.train, {.on_step = [&](const StepReport&) { seen.push_back(device->traffic()); }});
+  loop.fit(*data.train, {.on_step = [&](const StepReport&) { seen.push_back(device->traffic()); }});
   ASSERT_EQ(seen.size(), 4U);
   // With the step before last the last batch was already on its way.
   EXPECT_EQ(seen[2].bytes_to_device - seen[1].bytes_to_device, 16 * (run.sample.elements() * 4 + 4 + 8));

@@ -31,7 +31,7 @@ constexpr std::array<Function, 7> kFunctions = {{{"LinearLayer<float>::forward("
                                                  {"ActivationLayer<float>::backward(", "relu backward"},
                                                  {"Worker<float>::score(", "sigmoid and loss"},
                                                  {"Worker<float>::load(", "load"},
-                                                 {"Engine<float>::reduce_and_update(", "reduce"}}};
+                                                 {"ThreadStep<float>::reduce_and_update(", "reduce"}}};
 
 /// "  375,227,488 (57.35%)  file:function(...)" -> 375227488; 0 for any other line.
 double instructions(const std::string& line) {

@@ -1,0 +1,138 @@
+#include "lockstep/distribute/worker.hpp"
+
+#include <algorithm>
+
+#include "lockstep/lab/lap.hpp"
+
+namespace lockstep {
+
+template <class T>
+Worker<T>::Worker(const Sequence<T>& body, const Stage& stage, Loss loss, const KernelTable<T>& kernels,
+                  TensorGroup* group)
+    : body_(body), stage_(stage), loss_(loss), kernels_(kernels), group_(group) {}
+
+template <class T>
+void Worker<T>::reserve(const Chunk& chunk, ChunkBuffers<T>& buffers) const {
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  const std::int64_t slots = chunk.slots.count();
+  if (samples <= buffers.samples && slots <= buffers.slots) return;
+  buffers.samples = std::max(samples, buffers.samples);
+  buffers.slots = std::max(slots, buffers.slots);
+  buffers.memory = body_.make_memory(buffers.samples, buffers.slots);
+  buffers.input = AlignedBuffer<T>(stage_.inputs * padded(buffers.samples));
+  buffers.gradient = AlignedBuffer<T>(stage_.outputs * padded(buffers.samples));
+}
+
+template <class T>
+LossTargets<T> Worker<T>::load_targets(const Chunk& chunk) {
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  if (chunk.data.classes() > 0) {
+    labels_.resize(std::max(labels_.size(), chunk.ids.size()));
+    chunk.data.labels(chunk.ids, std::span(labels_).first(chunk.ids.size()));
+    return {.labels = labels_.data(), .values = {}};
+  }
+  if (targets_.size() < stage_.outputs * padded(samples)) targets_ = AlignedBuffer<T>(stage_.outputs * padded(samples));
+  const Matrix<T> values{targets_.data(), stage_.outputs, samples, padded(samples)};
+  chunk.data.targets(chunk.ids, values);
+  return {.labels = nullptr, .values = values};
+}
+
+template <class T>
+Pass<T> Worker<T>::pass_of(const Chunk& chunk) {
+  return {.kernels = kernels_,
+          .context = context_,
+          .parameters = chunk.parameters,
+          .columns = chunk.weight_columns,
+          .gradients = chunk.gradients,
+          .training = chunk.gradients != nullptr,
+          .slots = chunk.slots,
+          .sample_ids = chunk.ids,
+          .seed = chunk.seed,
+          .epoch = chunk.epoch,
+          .recorder = chunk.recorder,
+          .watch = chunk.watch,
+          .holders = group_};
+}
+
+template <class T>
+void Worker<T>::load(const Chunk& chunk, ChunkBuffers<T>& buffers, PhaseTimes& times) {
+  Lap lap;
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  const bool gathered = chunk.kept != nullptr && chunk.kept->size() > 0;
+  if (chunk.kept != nullptr && !gathered) *chunk.kept = AlignedBuffer<T>(stage_.inputs * padded(samples));
+  const Matrix<T> x{chunk.kept != nullptr ? chunk.kept->data() : buffers.input.data(), stage_.inputs, samples,
+                    padded(samples)};
+  if (!gathered) chunk.data.gather(chunk.ids, x);
+  buffers.x = x;
+  lap(times.load);
+  if (chunk.recorder != nullptr)
+    chunk.recorder->close(kLoadSection, 0, double(sizeof(T)) * double(stage_.inputs) * double(samples));
+}
+
+template <class T>
+void Worker<T>::forward(const Chunk& chunk, ChunkBuffers<T>& buffers, PhaseTimes& times) {
+  Lap lap;
+  buffers.y = body_.forward(pass_of(chunk), buffers.x, buffers.memory);
+  lap(times.forward);
+  settle(times.forward, times);
+}
+
+template <class T>
+Matrix<T> Worker<T>::score(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores, PhaseTimes& times) {
+  Lap lap;
+  body_.gather_output(pass_of(chunk), buffers.memory);
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  if (losses_.size() < padded(samples)) losses_ = AlignedBuffer<T>(padded(samples));
+  const LossTargets<T> targets = load_targets(chunk);
+  Matrix<T> dz;
+  if (chunk.gradients != nullptr) dz = {buffers.gradient.data(), stage_.outputs, samples, padded(samples)};
+  kernels_.loss_gradient(
+      {.kind = loss_, .scale = chunk.scale, .z = buffers.y, .targets = targets, .loss = losses_.data(), .dz = dz},
+      context_);
+  kernels_.score_slots({.kind = loss_,
+                        .z = buffers.y,
+                        .labels = targets.labels,
+                        .loss = losses_.data(),
+                        .slots = chunk.slots,
+                        .sum = scores.loss.data() + chunk.first_slot,
+                        .correct = scores.correct.data() + chunk.first_slot},
+                       context_);
+  lap(times.loss);
+  settle(times.loss, times);
+  if (chunk.recorder != nullptr) {
+    const Cost cost = loss_cost(stage_.outputs, samples, sizeof(T));
+    chunk.recorder->close(kLossSection, cost.flops, cost.bytes);
+  }
+  return dz;
+}
+
+template <class T>
+void Worker<T>::backward(const Chunk& chunk, ChunkBuffers<T>& buffers, Matrix<T> dy, Matrix<T> dx,
+                         const Split& dy_split, PhaseTimes& times) {
+  Lap lap;
+  body_.backward(pass_of(chunk), buffers.x, buffers.memory, dy, dx, dy_split);
+  lap(times.backward);
+  settle(times.backward, times);
+}
+
+template <class T>
+void Worker<T>::gather(const Chunk& chunk, Matrix<T> matrix, const Split& split, PhaseTimes& times) {
+  if (split.whole()) return;
+  gather_parts(pass_of(chunk), matrix, split);
+  double none = 0;
+  settle(none, times);
+}
+
+template <class T>
+void Worker<T>::run(const Chunk& chunk, SlotScores& scores, PhaseTimes& times) {
+  reserve(chunk, buffers_);
+  load(chunk, buffers_, times);
+  forward(chunk, buffers_, times);
+  const Matrix<T> dz = score(chunk, buffers_, scores, times);
+  if (chunk.gradients != nullptr) backward(chunk, buffers_, dz, {}, {}, times);
+}
+
+template class Worker<float>;
+template class Worker<double>;
+
+}  // namespace lockstep

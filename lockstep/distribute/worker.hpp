@@ -1,0 +1,96 @@
+#pragma once
+// A worker carries chunks of samples through the network, or through one stage of it, forward and back. A thread has
+// one. What a chunk needs from its forward to its backward are ChunkBuffers; the steady state allocates nothing.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/distribute/stage.hpp"
+#include "lockstep/distribute/tensor_group.hpp"
+#include "lockstep/kernels/loss.hpp"
+#include "lockstep/lab/phase_times.hpp"
+#include "lockstep/nn/sequence.hpp"
+
+namespace lockstep {
+
+/// The scores of a batch, one entry per slot; or of an evaluation, one entry per block of samples.
+struct SlotScores {
+  std::vector<double> loss;           // sum over the slot's samples, a chain in double
+  std::vector<std::int64_t> correct;  // 0 where the targets are real numbers
+};
+
+/// One chunk between its forward and its backward.
+template <class T>
+struct ChunkBuffers {
+  std::int64_t samples = 0, slots = 0;  // what the memory is for
+  SequenceMemory<T> memory;
+  AlignedBuffer<T> input, gradient;  // room for x and dy
+  ConstMatrix<T> x, y;
+  Matrix<T> dy;
+};
+
+template <class T>
+class Worker {
+ public:
+  /// `body` are the layers of `stage`. `group` has the other parts of split layers; null: layers are whole. Everything
+  /// must outlive the worker.
+  Worker(const Sequence<T>& body, const Stage& stage, Loss loss, const KernelTable<T>& kernels, TensorGroup* group);
+
+  struct Chunk {
+    const Dataset& data;
+    std::span<const std::int64_t> ids;
+    Slots slots;                 // of the ids
+    std::size_t first_slot = 0;  // the entry of the first slot's scores
+    /// Where the inputs of these samples stay from one step to the next: filled in when it is empty. Null: nowhere.
+    AlignedBuffer<T>* kept = nullptr;
+    const T* parameters;
+    const T* weight_columns = nullptr;  // the second copy of split weights
+    T scale = T(1);                     // of the loss
+    T* gradients = nullptr;             // every element is written; null: inference
+    std::uint64_t seed = 0;
+    std::uint32_t epoch = 0;
+    Recorder* recorder = nullptr;    // null: not profiling
+    GradientWatch* watch = nullptr;  // null: no overlap with the reduction
+  };
+
+  /// Through the whole network: forward, loss and, in training, backward.
+  void run(const Chunk& chunk, SlotScores& scores, PhaseTimes& times);
+
+  // The same in parts, in this order, for stages: `buffers` are the chunk's own until backward has returned.
+  void reserve(const Chunk& chunk, ChunkBuffers<T>& buffers) const;
+  /// Sets x: the samples themselves.
+  void load(const Chunk& chunk, ChunkBuffers<T>& buffers, PhaseTimes& times);
+  /// From x to y.
+  void forward(const Chunk& chunk, ChunkBuffers<T>& buffers, PhaseTimes& times);
+  /// Of the last stage's y. Returns the gradient by y; empty in inference.
+  Matrix<T> score(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores, PhaseTimes& times);
+  /// dy may be destroyed; an empty dx is not computed. Where layers are split, this rank has the part of dy that
+  /// `dy_split` says.
+  void backward(const Chunk& chunk, ChunkBuffers<T>& buffers, Matrix<T> dy, Matrix<T> dx, const Split& dy_split,
+                PhaseTimes& times);
+  /// Completes a matrix of which every member of the tensor group has a part.
+  void gather(const Chunk& chunk, Matrix<T> matrix, const Split& split, PhaseTimes& times);
+
+  KernelContext& context() { return context_; }
+
+ private:
+  Pass<T> pass_of(const Chunk& chunk);
+  void settle(double& phase, PhaseTimes& times) const {
+    if (group_ != nullptr) group_->settle(phase, times);
+  }
+  LossTargets<T> load_targets(const Chunk& chunk);
+
+  const Sequence<T>& body_;
+  const Stage& stage_;
+  Loss loss_;
+  const KernelTable<T>& kernels_;
+  TensorGroup* group_;
+  KernelContext context_;
+  ChunkBuffers<T> buffers_;  // of run()
+  AlignedBuffer<T> losses_, targets_;
+  std::vector<std::int32_t> labels_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,178 @@
+#include "lockstep/train/device_executor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/environment.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/train/scores.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// Blocks of an evaluation that go through the network together, where they fit: fewer launches. Any number gives the
+/// same bits.
+constexpr std::int64_t kMostBlocks = 4;
+
+/// The ranks before this one on its host, as its launcher says (Open MPI, MPICH, Slurm); else all of them are there.
+int local_rank(const Ranks& ranks) {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
+    if (const auto rank = environment_integer(name); rank && ranks.size() > 1) return static_cast<int>(*rank);
+  return ranks.rank();
+}
+
+template <class T>
+AlignedBuffer<T> downloaded(Device& device, const T* from, std::int64_t count) {
+  AlignedBuffer<T> copy(count);
+  if (count > 0) device.to_host(copy.data(), from, count * static_cast<std::int64_t>(sizeof(T)));
+  return copy;
+}
+
+}  // namespace
+
+std::shared_ptr<Device> device_of_rank(const TrainOptions& options, const Ranks& ranks) {
+  if (options.parallel.pipeline > 1 || options.parallel.tensor > 1)
+    throw Error(ExitCode::usage, fmt::format("{} runs whole networks: set parallel.pipeline and parallel.tensor to 1, "
+                                             "or use the backend simd",
+                                             backend_names()[static_cast<std::size_t>(options.backend)]));
+  return open_device(options.backend, local_rank(ranks));
+}
+
+template <class T>
+DeviceExecutor<T>::DeviceExecutor(TrainingSetup& setup, std::shared_ptr<Device> device, const KernelTable<T>& kernels)
+    : model_(setup, std::move(device), kernels), step_(model_), scorer_(model_, DeviceWorker<T>::Mode::inference) {}
+
+template <class T>
+void DeviceExecutor<T>::prepare(const Dataset& data) {
+  step_.prepare(data);
+  model_.upload();
+}
+
+template <class T>
+void DeviceExecutor<T>::begin_fit(const Dataset& data, Profile* profile) {
+  in_fit_ = true;
+  step_.repeat_batches(model_.setup.repeats_one_batch(data));
+  profile_ = profile;
+  if (profile == nullptr) return;
+  profile->recorder(0).settle_first([this] { model_.device.synchronize(); });
+  model_.device.set_timing(true);
+  traffic_ = model_.device.traffic();
+}
+
+template <class T>
+void DeviceExecutor<T>::end_fit(bool complete) {
+  in_fit_ = false;
+  end_profile(complete);
+  if (complete) return;
+  step_.cancel();
+  try {
+    model_.download();
+  } catch (...) {  // the error that ended the fit says more
+  }
+}
+
+template <class T>
+void DeviceExecutor<T>::end_profile(bool complete) {
+  Profile* const profile = std::exchange(profile_, nullptr);
+  if (profile == nullptr) return;
+  Device& device = model_.device;
+  profile->recorder(0).settle_first(nullptr);
+  if (!complete) return;
+  for (const auto& [name, time] : device.kernel_times())
+    profile->device_kernels.push_back({name, time.launches, time.seconds});
+  const CopyTimes copies = device.copy_times();
+  profile->device_kernels.push_back({kCopyToDevice, copies.to_device.launches, copies.to_device.seconds});
+  profile->device_kernels.push_back({kCopyToHost, copies.to_host.launches, copies.to_host.seconds});
+  profile->bytes_to_device = device.traffic().bytes_to_device - traffic_.bytes_to_device;
+  profile->bytes_to_host = device.traffic().bytes_to_host - traffic_.bytes_to_host;
+  device.set_timing(false);
+}
+
+template <class T>
+StepResult DeviceExecutor<T>::train_batch(const Member& /*member*/, const Batch& batch) {
+  const StepResult result = step_.train_batch(batch);
+  if (!in_fit_) model_.download();
+  return result;
+}
+
+template <class T>
+Cost DeviceExecutor<T>::score(const Member& member, const Dataset& data, SlotScores& blocks) {
+  if (!in_fit_) model_.upload();
+  const BlockRange own = own_blocks(model_.setup.grid, member, data);
+  std::int64_t together = scorer_.reserved_slots() > 0 ? scorer_.reserved_slots() : kMostBlocks;
+  while (together > 1 && scorer_.reserved_slots() == 0 &&
+         !fits_inference(model_, data, together * kScoreBlock, model_.setup.slots_for(data)))
+    together /= 2;
+  if (own.first < own.last) scorer_.reserve(together * kScoreBlock, together);
+  std::vector<std::int64_t> ids, bounds;
+  PhaseTimes ignored;
+  std::int64_t scored = 0;
+  const auto begin = [&](std::int64_t block) {
+    list_samples({block, std::min(own.last, block + together)}, data, ids);
+    scorer_.feed().begin(data, ids);
+    scored += static_cast<std::int64_t>(ids.size());
+  };
+  if (own.first < own.last) begin(own.first);
+  for (std::int64_t block = own.first; block < own.last; block += together) {
+    const DeviceSamples<T> samples = scorer_.feed().take();
+    const std::int64_t run = std::min(together, own.last - block);
+    bounds.resize(static_cast<std::size_t>(run + 1));
+    for (std::int64_t k = 0; k <= run; ++k)
+      bounds[static_cast<std::size_t>(k)] = std::min(k * kScoreBlock, samples.x.cols);
+    scorer_.launch(samples, {bounds}, nullptr, nullptr, ignored);
+    if (block + together < own.last) begin(block + together);
+    scorer_.fetch_scores(run, block, blocks, ignored);
+  }
+  return model_.body.forward_cost(scored);
+}
+
+template <class T>
+std::vector<double> DeviceExecutor<T>::gradient(const Batch& batch) {
+  const AlignedBuffer<T> host = downloaded(model_.device, step_.gradient(batch), model_.setup.stage.count);
+  return {host.data(), host.data() + host.size()};
+}
+
+/// Ranks have the same weights and state, so there is nothing to collect but from the device.
+template <class T>
+bool DeviceExecutor<T>::collect(Collect /*what*/) {
+  model_.download();
+  return all_finite(model_.setup.network.values());
+}
+
+template <class T>
+double DeviceExecutor<T>::penalty() {
+  if (model_.setup.options.l2 == 0) return 0;
+  if (!in_fit_) model_.upload();
+  return l2_penalty<T>(model_.setup.options.l2, model_.setup.network, model_.weights.data(), model_.square_sum,
+                       model_.kernels, model_.context);
+}
+
+template <class T>
+void DeviceExecutor<T>::save(TrainingState& state) const {
+  Device& device = model_.device;
+  state.parameters = in_fit_ ? ParameterValues(downloaded(device, model_.weights.data(), model_.setup.stage.count))
+                             : model_.setup.network.values();
+  state.first = downloaded(device, model_.update.first().data(), model_.update.first().size());
+  state.second = downloaded(device, model_.update.second().data(), model_.update.second().size());
+}
+
+template <class T>
+void DeviceExecutor<T>::restore(const TrainingState& state) {
+  auto [parameters, first, second] = vectors_of<T>(state, model_.setup.network, model_.setup.options.optimizer);
+  const auto upload = [&](T* to, const AlignedBuffer<T>& vector) {
+    if (vector.size() > 0)
+      model_.device.to_device(to, vector.data(), vector.size() * static_cast<std::int64_t>(sizeof(T)));
+  };
+  upload(model_.update.first_data(), first);
+  upload(model_.update.second_data(), second);
+  model_.setup.network.values() = std::move(parameters);
+}
+
+template class DeviceExecutor<float>;
+template class DeviceExecutor<double>;
+
+}  // namespace lockstep

@@ -1,0 +1,52 @@
+#pragma once
+// What stays on the device from step to step: weights, optimiser state, and the kernels that work on them.
+
+#include <cstdint>
+#include <memory>
+
+#include "lockstep/kernels/device/device.hpp"
+#include "lockstep/nn/sequence.hpp"
+#include "lockstep/train/executor.hpp"
+#include "lockstep/train/update.hpp"
+
+namespace lockstep {
+
+template <class T>
+struct DeviceModel {
+  /// Error(usage) when the device lacks this precision.
+  DeviceModel(TrainingSetup& setup, std::shared_ptr<Device> device, const KernelTable<T>& kernels);
+
+  /// The network's weights to the device and back.
+  void upload();
+  void download();
+  /// Whether gradients go from device to device: the transport takes the device's addresses. A library's sum goes
+  /// through the host.
+  bool moves_device_memory() const;
+  bool is_alone() const { return setup.ranks.size() == 1; }
+
+  TrainingSetup& setup;
+  std::shared_ptr<Device> owner;
+  Device& device;
+  KernelTable<T> kernels;
+  KernelContext context;
+  Sequence<T> body;
+  AlignedBuffer<T> weights;
+  Update<T> update;
+  SquareSum<T> square_sum;
+};
+
+/// Slots and samples of the largest chunk.
+struct ChunkSize {
+  std::int64_t slots = 1, samples = 0;
+};
+
+/// As many of a batch's slots together as the device has memory for: all, half of them, and so on. Any choice gives the
+/// same bits. Error(resources) where one slot does not fit.
+template <class T>
+ChunkSize choose_chunk(const DeviceModel<T>& model, const Dataset& data, std::int64_t slots);
+
+/// Whether a chunk of an evaluation fits.
+template <class T>
+bool fits_inference(const DeviceModel<T>& model, const Dataset& data, std::int64_t samples, std::int64_t slots);
+
+}  // namespace lockstep

@@ -1,0 +1,112 @@
+#pragma once
+// The seam of a training. The Loop (loop.hpp) decides which batch comes next, when to validate, to report, to save and
+// to stop; an Executor computes. There are two: the threads of this process (thread_executor.hpp), with pipelines and
+// split layers, and a device (device_executor.hpp).
+//
+// The loop is one program that every member of a team runs (SPMD). The team of a ThreadExecutor are its threads; that
+// of a DeviceExecutor is one thread. What takes a Member is called by all members, once each; everything else by one
+// thread, before the team starts, after it has ended, or by member 0 while no other member can pass the next barrier.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lockstep/distribute/rank_grid.hpp"
+#include "lockstep/distribute/stage.hpp"
+#include "lockstep/parallel/team.hpp"
+#include "lockstep/train/progress.hpp"
+#include "lockstep/train/trainer.hpp"
+
+namespace lockstep {
+
+/// What is trained, and this rank's part of it.
+struct TrainingSetup {
+  TrainingSetup(Network& network, const TrainOptions& options, Ranks& ranks);
+  TrainingSetup(const TrainingSetup&) = delete;
+  TrainingSetup& operator=(const TrainingSetup&) = delete;
+
+  Network& network;
+  TrainOptions options;      // threads: resolved
+  Ranks& ranks;              // all of them
+  std::vector<Stage> parts;  // of the network, by rank
+  RankGrid grid;
+  const Stage& stage;  // this rank's part
+
+  /// Slots of every batch of this data.
+  std::int64_t slots_for(const Dataset& data) const;
+  std::int64_t batch_for(const Dataset& data) const { return options.batch > 0 ? options.batch : data.size(); }
+  /// Every batch of a fit has the same samples in the same order.
+  bool repeats_one_batch(const Dataset& data) const { return !options.shuffle && batch_for(data) >= data.size(); }
+};
+
+/// One batch, as all members see it.
+struct Batch {
+  const Dataset& data;
+  std::span<const std::int64_t> ids;
+  std::int64_t epoch = 0, step = 0;  // from 0, since the beginning of training
+  double rate = 0;
+  std::span<const std::int64_t> next{};  // samples of the next batch; empty: unknown
+  const FitOptions* fit = nullptr;       // null: a single step or gradient
+
+  std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
+  /// This rank's requests for the step.
+  StepRequests requests() const { return fit != nullptr && fit->requests ? fit->requests(step + 1) : StepRequests{}; }
+  /// Null: not profiling.
+  Recorder* recorder(int member) const {
+    return fit != nullptr && fit->profile != nullptr ? &fit->profile->recorder(member) : nullptr;
+  }
+  /// Ends a span of the profile.
+  void close(int member, std::int32_t section, Cost cost = {}) const {
+    if (Recorder* own = recorder(member)) own->close(section, cost.flops, cost.bytes);
+  }
+};
+
+/// The factor of a sample's loss in the gradient of a batch.
+template <class T>
+T loss_scale(Reduction reduction, const Batch& batch) {
+  return reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1);
+}
+
+/// What member 0 knows after a step.
+struct StepResult {
+  BatchScores scores{};
+  StepRequests requests{};  // of all ranks
+};
+
+enum class Collect { weights, state };
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Threads of the team.
+  virtual int members() const = 0;
+
+  /// Slots, chunks and weights for batches of this data. The user may have changed the weights since the last call.
+  virtual void prepare(const Dataset& data) = 0;
+  /// The steps from here to end_fit are those of one fit. `profile` has begun; null: not profiling.
+  virtual void begin_fit(const Dataset& data, Profile* profile) = 0;
+  /// `complete`: false where an exception ends the fit. The network has the weights of the last step then.
+  virtual void end_fit(bool complete) = 0;
+
+  /// Forward, loss, backward, the tree over slots, the optimiser's step. Only member 0 gets the result.
+  virtual StepResult train_batch(const Member& member, const Batch& batch) = 0;
+  /// Scores of this member's share of the blocks (scores.hpp), with the weights of the moment. Returns what it cost.
+  virtual Cost score(const Member& member, const Dataset& data, SlotScores& blocks) = 0;
+
+  /// Trainer::gradient.
+  virtual std::vector<double> gradient(const Batch& batch) = 0;
+  /// Rank 0's network gets the weights of all ranks, and with Collect::state save() is complete on rank 0. Returns
+  /// whether every weight and running statistic is finite: the same on all ranks.
+  virtual bool collect(Collect what) = 0;
+  /// Trainer::penalty.
+  virtual double penalty() = 0;
+  /// Times since the last call: means over members.
+  virtual PhaseTimes take_times() = 0;
+  /// The vectors of a state. restore: Error(checkpoint) where they do not fit, and nothing is changed then.
+  virtual void save(TrainingState& state) const = 0;
+  virtual void restore(const TrainingState& state) = 0;
+};
+
+}  // namespace lockstep

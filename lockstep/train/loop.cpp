@@ -1,0 +1,217 @@
+#include "lockstep/train/loop.hpp"
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
+#include "lockstep/data/samples.hpp"
+#include "lockstep/lab/lap.hpp"
+#include "lockstep/train/scores.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// Ends a span of a member, where a profile is taken.
+void close(const FitOptions& fit, const Member& member, std::int32_t section, Cost cost = {}) {
+  if (fit.profile != nullptr) fit.profile->recorder(member.index).close(section, cost.flops, cost.bytes);
+}
+
+void meet(const FitOptions& fit, const Member& member) {
+  member.barrier.wait();
+  close(fit, member, kWaitSection);
+}
+
+}  // namespace
+
+TrainingSetup::TrainingSetup(Network& trained, const TrainOptions& given, Ranks& all)
+    : network(trained),
+      options(given),
+      ranks(all),
+      parts(
+          cut_into_stages(network, body_of(network, options.loss), options.parallel.pipeline, options.parallel.tensor)),
+      grid(ranks, parts, options.parallel.tensor),
+      stage(grid.stage()) {}
+
+std::int64_t TrainingSetup::slots_for(const Dataset& data) const {
+  return options.slots > 0 ? options.slots : auto_slots(batch_for(data));
+}
+
+Loop::Loop(Network& network, const TrainOptions& options, Ranks& ranks, const MakeExecutor& make)
+    : setup_(network, options, ranks), executor_(make(setup_)) {
+  setup_.options.threads = executor_->members();
+}
+
+void Loop::check(const Dataset& data) const {
+  const Network& network = setup_.network;
+  const Loss loss = setup_.options.loss;
+  check_input(network.input(), data);
+  const std::int64_t outputs = network.output().elements();
+  if (data.classes() == 0) {
+    if (loss == Loss::cross_entropy)
+      throw Error(ExitCode::usage,
+                  "cross-entropy needs class labels, but the data has real-valued targets; use "
+                  "binary-cross-entropy or squared-error");
+    if (data.target_size() != outputs)
+      throw Error(ExitCode::usage, fmt::format("the data has targets of {} but the model has {}",
+                                               count_of(data.target_size(), "number"), count_of(outputs, "output")));
+    return;
+  }
+  const bool single = outputs == 1 && data.classes() == 2 && loss != Loss::cross_entropy;
+  if (!single && data.classes() > outputs)
+    throw Error(ExitCode::usage,
+                fmt::format("the data has {} but the model has {}", count_of(data.classes(), "class", "classes"),
+                            count_of(outputs, "output")));
+}
+
+void Loop::prepare(const Dataset& data) {
+  check(data);
+  // Initial weights are drawn at first use: not by two members at once.
+  if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());
+  executor_->prepare(data);
+}
+
+std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& options) {
+  if (options.validation != nullptr) check(*options.validation);
+  if (data.size() == 0) throw Error(ExitCode::data, "there are no samples to train on");
+  prepare(data);
+  progress_.reports.clear();
+  const std::int64_t first = progress_.epoch, last = first + options.epochs;
+  Profile* const profile = options.profile;
+  if (profile != nullptr) profile->begin(sections_of(setup_.network), executor_->members());
+  executor_->begin_fit(data, profile);
+  try {
+    run_team(executor_->members(), [&](const Member& member) {
+      const auto start = Recorder::Clock::now();
+      if (profile != nullptr) profile->recorder(member.index).start();
+      for (std::int64_t epoch = first; epoch < last; ++epoch) run_epoch(member, data, options, last);
+      if (profile != nullptr)
+        profile->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
+    });
+    executor_->collect(Collect::state);
+  } catch (...) {
+    executor_->end_fit(false);
+    throw;
+  }
+  executor_->end_fit(true);
+  return std::move(progress_.reports);
+}
+
+/// One epoch, or the rest of it, out of `epochs` since the beginning of training.
+void Loop::run_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
+  double seconds = 0, validation_seconds = 0;
+  Lap lap;
+  train_epoch(member, data, fit, epochs);
+  // The others may still note how long they waited; behind this barrier their times can be read.
+  meet(fit, member);
+  lap(seconds);
+  if (fit.validation != nullptr) {
+    validate(member, fit);
+    lap(validation_seconds);
+  }
+  if (member.index == 0) {
+    end_epoch(fit, seconds, validation_seconds);
+    close(fit, member, kReportSection);
+  }
+  meet(fit, member);
+}
+
+void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
+  if (member.index == 0) {
+    progress_.begin_epoch(setup_.options, data);
+    close(fit, member, kShuffleSection);
+  }
+  meet(fit, member);
+  const Batches& batches = *progress_.batches;
+  for (std::int64_t b = progress_.batch; b < batches.count(); ++b) {
+    const std::int64_t step = progress_.steps + b;
+    const Batch batch{.data = data,
+                      .ids = batches.ids(b),
+                      .epoch = progress_.epoch,
+                      .step = step,
+                      .rate = progress_.rate_at(setup_.options, step, epochs * batches.count()),
+                      .next = b + 1 < batches.count() ? batches.ids(b + 1) : std::span<const std::int64_t>{},
+                      .fit = &fit};
+    const StepResult result = executor_->train_batch(member, batch);
+    if (member.index != 0) continue;
+    // While the other members run the slots of the next step: they wait for member 0 at its first barrier, so the
+    // weights and the optimiser's state do not change here.
+    const bool saves = result.requests.stop || result.requests.save;
+    progress_.account({.step = step,
+                       .samples = batch.size(),
+                       .rate = batch.rate,
+                       .scores = result.scores,
+                       .requests = result.requests,
+                       .finite = !saves || executor_->collect(Collect::state)},
+                      data.classes() > 0, fit, epochs);
+    close(fit, member, kReportSection);
+  }
+}
+
+void Loop::validate(const Member& member, const FitOptions& fit) {
+  if (member.index == 0) begin_scores(*fit.validation);
+  meet(fit, member);
+  const Cost cost = executor_->score(member, *fit.validation, blocks_);
+  close(fit, member, kValidationSection, cost);
+  meet(fit, member);
+  if (member.index == 0) progress_.report.validation = total_scores(setup_.grid, blocks_, *fit.validation);
+}
+
+void Loop::begin_scores(const Dataset& data) {
+  if (data.size() > 0) setup_.ranks.note_phase("evaluation");
+  resize_blocks(blocks_, data);
+}
+
+void Loop::end_epoch(const FitOptions& fit, double seconds, double validation_seconds) {
+  progress_.end_epoch(executor_->collect(Collect::weights));
+  EpochReport& report = progress_.report;
+  report.penalty = executor_->penalty();
+  if (!setup_.grid.is_sharded() || setup_.ranks.leader()) report.weight_hash = weight_hash(setup_.network.values());
+  report.times = executor_->take_times();
+  report.times.total = seconds;
+  report.times.validation = validation_seconds;
+  progress_.hand_out_report(setup_.ranks, fit);
+}
+
+double Loop::step(const Dataset& data, std::span<const std::int64_t> ids) {
+  prepare(data);
+  const std::int64_t step = progress_.steps;
+  const Batch batch{.data = data,
+                    .ids = ids,
+                    .epoch = progress_.epoch,
+                    .step = step,
+                    .rate = progress_.rate_at(setup_.options, step, step + 1)};
+  double loss = 0;
+  run_team(executor_->members(), [&](const Member& member) {
+    const StepResult result = executor_->train_batch(member, batch);
+    if (member.index == 0) loss = result.scores.loss;
+  });
+  ++progress_.steps;
+  return loss / double(ids.size());
+}
+
+std::vector<double> Loop::gradient(const Dataset& data, std::span<const std::int64_t> ids) {
+  prepare(data);
+  return executor_->gradient({.data = data, .ids = ids, .epoch = progress_.epoch});
+}
+
+Scores Loop::evaluate(const Dataset& data) {
+  check(data);
+  if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());  // as in prepare
+  begin_scores(data);
+  run_team(executor_->members(), [&](const Member& member) { executor_->score(member, data, blocks_); });
+  return total_scores(setup_.grid, blocks_, data);
+}
+
+TrainingState Loop::state() const {
+  TrainingState state = progress_.counts();
+  executor_->save(state);
+  return state;
+}
+
+void Loop::restore(const TrainingState& state) {
+  executor_->restore(state);
+  progress_.restore(state);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,46 @@
+#pragma once
+// The training loop behind Trainer: epochs, batches, validation, requests, reports and state. It computes nothing
+// itself (executor.hpp), so it is the same for float and double, threads and devices, one rank and many.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lockstep/train/executor.hpp"
+
+namespace lockstep {
+
+class Loop {
+ public:
+  using MakeExecutor = std::function<std::unique_ptr<Executor>(TrainingSetup&)>;
+  Loop(Network& network, const TrainOptions& options, Ranks& ranks, const MakeExecutor& make);
+
+  // As in Trainer.
+  std::vector<EpochReport> fit(const Dataset& data, const FitOptions& options);
+  double step(const Dataset& data, std::span<const std::int64_t> ids);
+  std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids);
+  void check(const Dataset& data) const;
+  Scores evaluate(const Dataset& data);
+  double penalty() { return executor_->penalty(); }
+  const TrainOptions& options() const { return setup_.options; }
+  TrainingState state() const;
+  void restore(const TrainingState& state);
+
+ private:
+  void prepare(const Dataset& data);
+  // By every member of the team.
+  void run_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
+  void train_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
+  void validate(const Member& member, const FitOptions& fit);
+  // By member 0.
+  void begin_scores(const Dataset& data);
+  void end_epoch(const FitOptions& fit, double seconds, double validation_seconds);
+
+  TrainingSetup setup_;
+  std::unique_ptr<Executor> executor_;
+  Progress progress_;  // written by member 0
+  SlotScores blocks_;  // of the present evaluation
+};
+
+}  // namespace lockstep

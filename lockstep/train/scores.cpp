@@ -1,0 +1,49 @@
+#include "lockstep/train/scores.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lockstep/kernels/slots.hpp"
+
+namespace lockstep {
+
+namespace {
+
+std::int64_t block_count(const Dataset& data) { return (data.size() + kScoreBlock - 1) / kScoreBlock; }
+
+}  // namespace
+
+BatchScores sum_of(const SlotScores& slots) {
+  return {block_tree(slots.loss), std::accumulate(slots.correct.begin(), slots.correct.end(), std::int64_t{0})};
+}
+
+BlockRange own_blocks(RankGrid& grid, const Member& member, const Dataset& data) {
+  const Ranks& replicas = grid.replicas();
+  const std::int64_t first = replicas.share(block_count(data), replicas.rank());
+  const std::int64_t count = replicas.share(block_count(data), replicas.rank() + 1) - first;
+  return {first + member.share(count, member.index), first + member.share(count, member.index + 1)};
+}
+
+void list_samples(const BlockRange& blocks, const Dataset& data, std::vector<std::int64_t>& ids) {
+  const std::int64_t first = blocks.first * kScoreBlock;
+  ids.resize(static_cast<std::size_t>(std::min(blocks.last * kScoreBlock, data.size()) - first));
+  std::iota(ids.begin(), ids.end(), first);
+}
+
+void resize_blocks(SlotScores& blocks, const Dataset& data) {
+  blocks.loss.resize(static_cast<std::size_t>(block_count(data)));
+  blocks.correct.resize(blocks.loss.size());
+}
+
+Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data) {
+  const auto count = static_cast<std::int64_t>(blocks.loss.size());
+  grid.gather_scores(blocks.loss.data(), count);
+  grid.gather_scores(blocks.correct.data(), count);
+  const BatchScores sum = sum_of(blocks);
+  Scores total{.samples = data.size()};
+  if (data.size() > 0) total.loss = sum.loss / double(data.size());
+  if (data.classes() > 0) total.correct = sum.correct;
+  return total;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,142 @@
+#include "lockstep/train/thread_executor.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// The inputs of a small data set that is trained in one batch, in one order, are gathered once. Larger ones would only
+/// be a second copy of the data.
+constexpr std::int64_t kKeptBytes = 64 * 1024 * 1024;
+
+/// A slice of the gradient that is worth a message of its own while backward still runs.
+constexpr std::int64_t kSliceBytes = 32 * 1024;
+
+}  // namespace
+
+template <class T>
+ThreadExecutor<T>::ThreadExecutor(TrainingSetup& setup) : team_(setup) {
+  const int threads = setup.options.threads > 0 ? setup.options.threads : default_threads();
+  for (int i = 0; i < threads; ++i) {
+    threads_.push_back(std::make_unique<ThreadStep<T>>(team_, i));
+    team_.sums.push_back(&threads_.back()->sums());
+  }
+}
+
+template <class T>
+void ThreadExecutor<T>::prepare(const Dataset& data) {
+  const TrainingSetup& setup = team_.setup;
+  const Stage& stage = setup.stage;
+  RankGrid& grid = team_.setup.grid;
+  team_.slots = setup.slots_for(data);
+  // All members of a tensor group need the same chunks.
+  const std::int64_t held = grid.is_split() ? setup.network.parameter_count() : stage.count;
+  team_.slots_per_chunk =
+      slots_per_chunk(setup.batch_for(data), team_.slots, {team_.body.activation_elements(), held, sizeof(T)});
+  team_.scores.loss.resize(static_cast<std::size_t>(team_.slots));
+  team_.scores.correct.resize(static_cast<std::size_t>(team_.slots));
+  team_.squares.resize(static_cast<std::size_t>((stage.trainable + kSquareBlock - 1) / kSquareBlock));
+  team_.overlap.reset();
+  team_.tree.emplace(grid.replicas(), team_.slots, StretchLayout{stage.count, stage.trainable, kSquareBlock},
+                     setup.options.parallel.reduce);
+  tree_bytes_ = 0;
+  if (grid.replicas().size() > 1) {
+    std::vector<std::int64_t> boundaries;
+    for (const LayerPlan& plan : stage.plans)
+      if (const std::int64_t first = first_parameter(plan); first >= 0) boundaries.push_back(first);
+    team_.overlap = std::make_unique<OverlappedReduction<T>>(
+        *team_.tree, slices_of(boundaries, stage.count, kSliceBytes / static_cast<std::int64_t>(sizeof(T))),
+        stage.count, team_.sums, team_.kernels);
+  }
+  for (const auto& each : threads_) {
+    each->prepare();
+    each->keep_inputs(0);  // only a fit sees a batch again
+  }
+  if (!grid.is_sharded()) return;
+  require_equal_threads();
+  threads_[0]->times().sent_bytes += team_.shard.exchange_columns();
+}
+
+/// Thread k of one rank talks to thread k of another, where ranks hold parts of the network.
+template <class T>
+void ThreadExecutor<T>::require_equal_threads() {
+  const std::vector<std::string> threads = team_.setup.ranks.all_gather(std::to_string(members()), "beginning");
+  for (std::size_t rank = 1; rank < threads.size(); ++rank)
+    if (threads[rank] != threads[0])
+      throw Error(ExitCode::usage, fmt::format("rank {} has {} threads and rank 0 has {}: with parallel.pipeline or "
+                                               "tensor all need the same number; set the number of threads",
+                                               rank, threads[rank], threads[0]));
+}
+
+template <class T>
+void ThreadExecutor<T>::begin_fit(const Dataset& data, Profile* /*profile*/) {
+  const std::int64_t bytes = data.size() * data.features() * static_cast<std::int64_t>(sizeof(T));
+  const bool keeps = team_.setup.repeats_one_batch(data) && bytes <= kKeptBytes;
+  for (const auto& each : threads_) each->keep_inputs(keeps ? team_.slots : 0);
+}
+
+template <class T>
+void ThreadExecutor<T>::end_fit(bool /*complete*/) {}
+
+template <class T>
+std::vector<double> ThreadExecutor<T>::gradient(const Batch& batch) {
+  T* total = nullptr;
+  KernelContext& context = threads_[0]->context();
+  run_team(members(), [&](const Member& member) {
+    thread(member).run_slots(member, batch);
+    member.barrier.wait();
+    if (member.index != 0) return;
+    total = team_.overlap != nullptr
+                ? team_.overlap->finish(context)
+                : add_up<T>(subtrees_of<T>(team_.sums), 0, team_.setup.stage.count, team_.kernels, context).front().sum;
+    team_.tree->gather(total);
+  });
+  Shard<T>& shard = team_.shard;
+  shard.update().add_l2(team_.setup.options.l2, shard.weights(), total, 0, team_.setup.stage.trainable, team_.kernels,
+                        context);
+  return shard.collect_whole(total);
+}
+
+template <class T>
+bool ThreadExecutor<T>::collect(Collect what) {
+  switch (what) {
+    case Collect::weights:
+      team_.shard.collect_weights();
+      break;
+    case Collect::state:
+      team_.shard.collect_state(*team_.tree);
+      break;
+  }
+  return team_.shard.is_finite();
+}
+
+template <class T>
+double ThreadExecutor<T>::penalty() {
+  const TrainingSetup& setup = team_.setup;
+  if (setup.grid.is_sharded() && !setup.ranks.leader()) return 0;
+  SquareSum<T> square_sum;
+  return l2_penalty(setup.options.l2, setup.network, std::as_const(setup.network).template data<T>(), square_sum,
+                    team_.kernels, threads_[0]->context());
+}
+
+template <class T>
+PhaseTimes ThreadExecutor<T>::take_times() {
+  PhaseTimes mean;
+  for (const auto& each : threads_) {
+    const PhaseTimes own = std::exchange(each->times(), {});
+    for (const Phase& phase : kPhases) mean.*phase.seconds += own.*phase.seconds / double(members());
+    mean.sent_bytes += own.sent_bytes;
+  }
+  mean.sent_bytes += double(team_.tree->bytes_sent() - std::exchange(tree_bytes_, team_.tree->bytes_sent()));
+  return mean;
+}
+
+template class ThreadExecutor<float>;
+template class ThreadExecutor<double>;
+
+}  // namespace lockstep

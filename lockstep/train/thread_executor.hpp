@@ -1,0 +1,43 @@
+#pragma once
+// Training on the threads of this process: data-parallel ranks, pipelines and split layers included. What a thread does
+// in a step stands in thread_step.cpp.
+
+#include <memory>
+#include <vector>
+
+#include "lockstep/train/thread_step.hpp"
+
+namespace lockstep {
+
+template <class T>
+class ThreadExecutor final : public Executor {
+ public:
+  explicit ThreadExecutor(TrainingSetup& setup);
+
+  int members() const override { return static_cast<int>(threads_.size()); }
+  void prepare(const Dataset& data) override;
+  void begin_fit(const Dataset& data, Profile* profile) override;
+  void end_fit(bool complete) override;
+  StepResult train_batch(const Member& member, const Batch& batch) override {
+    return thread(member).train_batch(member, batch);
+  }
+  Cost score(const Member& member, const Dataset& data, SlotScores& blocks) override {
+    return thread(member).score(member, data, blocks);
+  }
+  std::vector<double> gradient(const Batch& batch) override;
+  bool collect(Collect what) override;
+  double penalty() override;
+  PhaseTimes take_times() override;
+  void save(TrainingState& state) const override { team_.shard.save(state); }
+  void restore(const TrainingState& state) override { team_.shard.restore(state); }
+
+ private:
+  ThreadStep<T>& thread(const Member& member) { return *threads_[static_cast<std::size_t>(member.index)]; }
+  void require_equal_threads();
+
+  TeamState<T> team_;
+  std::vector<std::unique_ptr<ThreadStep<T>>> threads_;
+  std::int64_t tree_bytes_ = 0;  // that the tree had sent at the last take_times
+};
+
+}  // namespace lockstep

@@ -1,0 +1,96 @@
+#pragma once
+// One thread's part of every step: the program that all threads of a team run at the same time (SPMD).
+//
+// A step has two barriers: behind the gradients of a thread's slots, and behind its stretch of the reduced and updated
+// parameter vector. Several ranks add one, behind the broadcast of the new weights, and replicas one more, behind the
+// exchange of sums: four with data parallelism. Clipping adds one, and one more with several ranks.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lockstep/distribute/pipeline.hpp"
+#include "lockstep/distribute/tensor_group.hpp"
+#include "lockstep/distribute/worker.hpp"
+#include "lockstep/parallel/overlapped_reduction.hpp"
+#include "lockstep/train/executor.hpp"
+#include "lockstep/train/shard.hpp"
+#include "lockstep/train/slot_chunks.hpp"
+
+namespace lockstep {
+
+/// What the threads of a rank share. The second group has one writer between two barriers.
+template <class T>
+struct TeamState {
+  explicit TeamState(TrainingSetup& of)
+      : setup(of), body(of.stage.plans), kernels(make_table<T>(of.options.backend)), shard(of) {}
+
+  TrainingSetup& setup;
+  Sequence<T> body;
+  KernelTable<T> kernels;
+  Shard<T> shard;
+  std::int64_t slots = 0, slots_per_chunk = 1;
+  std::optional<RankTree<T>> tree;
+  std::vector<SlotSums<T>*> sums;                   // of each thread
+  std::unique_ptr<OverlappedReduction<T>> overlap;  // null: no other rank holds the same part
+
+  SlotScores scores;            // of the present batch, by slot
+  T* gradient = nullptr;        // summed over all ranks, in this rank's stretch; by member 0
+  std::vector<double> squares;  // of the gradient, by block; for clipping
+  double norm = 0;              // of a gradient in parts; by member 0
+};
+
+template <class T>
+class ThreadStep {
+ public:
+  ThreadStep(TeamState<T>& team, int index);
+
+  /// Executor::train_batch and score.
+  StepResult train_batch(const Member& member, const Batch& batch);
+  Cost score(const Member& member, const Dataset& data, SlotScores& blocks);
+  /// The first half of a step: the sums of this thread's slots.
+  void run_slots(const Member& member, const Batch& batch);
+
+  /// Before the steps of other data, when the team's state is ready for them.
+  void prepare();
+  /// The inputs of every chunk stay here from step to step: for `slots` slots; 0: they are gathered each time.
+  void keep_inputs(std::int64_t slots);
+
+  KernelContext& context() { return worker_.context(); }
+  SlotSums<T>& sums() { return sums_; }
+  PhaseTimes& times() { return times_; }
+
+ private:
+  /// A thread's part of the trainable parameters: elements, and blocks of kSquareBlock.
+  struct Stretch {
+    std::int64_t first, last, first_block;
+    std::int64_t count() const { return last - first; }
+  };
+
+  void run_chunks(const Member& member, const Batch& batch);
+  void run_pipeline(const Member& member, const Batch& batch);
+  typename Worker<T>::Chunk task_of(const Member& member, const Batch& batch, const SlotChunk& chunk);
+  void push(const Member& member, const Batch& batch, const SlotChunk& chunk);
+  void push_empty(const Member& member, const Batch& batch, const SlotChunk& chunk);
+  StepResult reduce_and_update(const Member& member, const Batch& batch);
+  Stretch stretch_of(const Member& member) const;
+  T* reduce(const Member& member, const Batch& batch, const Stretch& own, StepRequests& requests);
+  T* exchange(const Member& member, const Batch& batch, StepRequests& requests);
+  void update(const Member& member, const Batch& batch, const Stretch& own, T* gradient);
+  void clip(const Member& member, const Batch& batch, const Stretch& own, T* gradient);
+  void broadcast(const Member& member, const Batch& batch);
+  void meet(const Member& member, const Batch& batch);
+
+  TeamState<T>& team_;
+  std::unique_ptr<TensorGroup> group_;  // ranks with the other parts of split layers; null: layers are whole
+  Worker<T> worker_;
+  std::unique_ptr<Pipeline<T>> pipeline_;  // null: the network is not cut into stages
+  SlotSums<T> sums_;
+  std::optional<typename OverlappedReduction<T>::Thread> overlap_;
+  std::vector<SlotChunk> chunks_;       // of the present batch
+  std::vector<AlignedBuffer<T>> kept_;  // inputs by the first slot of their chunk
+  PhaseTimes times_;
+};
+
+}  // namespace lockstep
