@@ -1,8 +1,8 @@
 """tree_test.py ROOT: the rules of the tree that a compiler does not check.
 
-Arrows point down: a folder of lockstep/ includes only the folders named for it below. Headers need no library that
-the package does not ask for. Every operation of the kernel table has its definition in naive/. No source file passes
-600 lines. No text names a path of one machine. The environment is read, and libraries are opened, in one place. The
+Arrows point down: a folder of lockstep/ includes only the folders named for it below, and so does a folder inside
+kernels/. Headers need no library that
+the package does not ask for. No source file passes 600 lines. No text names a path of one machine. The environment is read, and libraries are opened, in one place. The
 library names no options of the program.
 """
 import pathlib
@@ -19,7 +19,7 @@ BELOW = {
     "lab": "core",
     "tensor": "core",
     "kernels/math": "core",
-    "kernels": "core lab tensor kernels/math",
+    "kernels": "core tensor kernels/math",
     "data": "core lab tensor kernels/math",
     "nn": "core lab tensor kernels/math kernels",
     "parallel": "core lab tensor kernels/math kernels nn",
@@ -28,6 +28,20 @@ BELOW = {
     "model": "core lab tensor kernels/math kernels data nn parallel distribute train",
     "config": "core lab tensor kernels/math kernels data nn parallel distribute train model",
     "simulate": "core lab tensor kernels/math kernels data nn parallel distribute train model config",
+}
+# The same for the parts of kernels/: its folders, "contracts" for its own files, "backend" for the list of backends.
+KERNELS_BELOW = {
+    "math": "",
+    "contracts": "math",
+    "primitives": "math contracts",
+    "naive": "math contracts primitives",
+    "simd": "math contracts primitives naive",
+    "library": "math contracts simd",
+    "device": "math contracts primitives",
+    "opencl": "contracts device",
+    "cuda": "contracts device",
+    "absent": "contracts library device opencl",
+    "backend": "contracts naive simd library device opencl cuda",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 PRIVATE_LIBRARIES = ("toml++/", "nlohmann/", "CLI/", "CLI11")
@@ -72,22 +86,32 @@ def upward_arrows(root):
                 yield f"lockstep/{name} includes {target}: {area} may use {BELOW[area] or 'nothing'}"
 
 
+def kernel_part_of(path):
+    """naive/add.hpp -> naive; backend.cpp -> backend; another file of kernels/ itself -> contracts."""
+    if "/" in path:
+        return path.split("/")[0]
+    return "backend" if path.startswith("backend.") else "contracts"
+
+
+def upward_arrows_in_kernels(root):
+    kernels = root / "lockstep/kernels"
+    for path in sorted(p for p in kernels.rglob("*") if p.suffix in {".cpp", ".hpp", ".cu", ".cuh"}):
+        name = path.relative_to(kernels).as_posix()
+        part = kernel_part_of(name)
+        if part not in KERNELS_BELOW:
+            yield f"lockstep/kernels/{name}: the folder {part} has no place in tests/tree_test.py"
+            continue
+        for target in includes(path):
+            used = kernel_part_of(target.removeprefix("lockstep/kernels/"))
+            if target.startswith("lockstep/kernels/") and used not in (part, *KERNELS_BELOW[part].split()):
+                yield f"lockstep/kernels/{name} includes {target}: {part} may use {KERNELS_BELOW[part] or 'nothing'}"
+
+
 def headers_with_private_libraries(root):
     for path in sources(root):
         for target in includes(path):
             if path.suffix == ".hpp" and target.startswith(PRIVATE_LIBRARIES):
                 yield f"{path.relative_to(root)} includes {target}: include it in a .cpp, users do not have it"
-
-
-def operations_without_definition(root):
-    kernels = root / "lockstep/kernels"
-    table = kernels / "table.hpp"
-    arguments = set(re.findall(r"\bKernel<(\w+)<", table.read_text())) if table.exists() else set()
-    for header in sorted(kernels.glob("*.hpp")):
-        if header == table or arguments.isdisjoint(re.findall(r"\bstruct (\w+)", header.read_text())):
-            continue
-        if not any((kernels / "naive" / (header.stem + suffix)).exists() for suffix in (".hpp", ".cpp")):
-            yield f"{header.relative_to(root)}: its definition naive/{header.stem} is missing"
 
 
 def repository_files(root):
@@ -147,7 +171,7 @@ def options_in_the_library(root):
                 yield f"{name}:{number} names an option of the program; cli/output/option_names.cpp does that"
 
 
-RULES = (upward_arrows, headers_with_private_libraries, operations_without_definition, long_files, machine_paths,
+RULES = (upward_arrows, upward_arrows_in_kernels, headers_with_private_libraries, long_files, machine_paths,
          calls_in_other_places, options_in_the_library)
 
 
@@ -163,10 +187,11 @@ class PlantedViolations(unittest.TestCase):
             return list(rule(root))
 
     def test_order_of_the_folders_is_an_order(self):
-        above = list(BELOW)
-        for area, below in BELOW.items():
-            for name in below.split():
-                self.assertLess(above.index(name), above.index(area), f"{area} uses {name}")
+        for order in (BELOW, KERNELS_BELOW):
+            above = list(order)
+            for area, below in order.items():
+                for name in below.split():
+                    self.assertLess(above.index(name), above.index(area), f"{area} uses {name}")
 
     def test_upward_arrow(self):
         down = {"lockstep/nn/a.hpp": '#include "lockstep/kernels/b.hpp"\n#include "lockstep/nn/c.hpp"\n'}
@@ -184,13 +209,17 @@ class PlantedViolations(unittest.TestCase):
         self.assertEqual(len(self.findings(headers_with_private_libraries, {"lockstep/config/a.hpp": text})), 1)
         self.assertEqual(self.findings(headers_with_private_libraries, {"lockstep/config/a.cpp": text}), [])
 
-    def test_operation_without_definition(self):
-        files = {"lockstep/kernels/table.hpp": "Kernel<PoolForward<T>> pool_forward;",
-                 "lockstep/kernels/pool.hpp": "template <class T>\nstruct PoolForward {};",
-                 "lockstep/kernels/cost.hpp": "struct Cost {};"}
-        self.assertEqual(len(self.findings(operations_without_definition, files)), 1)
-        files["lockstep/kernels/naive/pool.cpp"] = ""
-        self.assertEqual(self.findings(operations_without_definition, files), [])
+    def test_upward_arrow_in_kernels(self):
+        def found(name, target):
+            return len(self.findings(upward_arrows_in_kernels, {f"lockstep/kernels/{name}": f'#include "lockstep/kernels/{target}"'}))
+        self.assertEqual(found("naive/a.hpp", "add.hpp"), 0)
+        self.assertEqual(found("simd/a.cpp", "naive/table.hpp"), 0)
+        self.assertEqual(found("backend.cpp", "cuda/cuda.hpp"), 0)
+        self.assertEqual(found("naive/a.hpp", "simd/table.hpp"), 1)
+        self.assertEqual(found("table.hpp", "naive/add.hpp"), 1)
+        self.assertEqual(found("device/a.hpp", "backend.hpp"), 1)
+        self.assertEqual(found("math/a.hpp", "add.hpp"), 1)
+        self.assertEqual(found("metal/a.hpp", "add.hpp"), 1)
 
     def test_calls_in_other_places(self):
         text = "const char* a = std::getenv(name);\n"

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/device/device.hpp"
 #include "lockstep/kernels/device/primitives.hpp"
 
 namespace lockstep::cli {

@@ -7,7 +7,7 @@
 
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/core/words.hpp"
-#include "lockstep/kernels/primitives/table.hpp"
+#include "lockstep/kernels/naive/table.hpp"
 #include "lockstep/lab/machine.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/parallel/team.hpp"

@@ -11,6 +11,8 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/random.hpp"
 #include "lockstep/kernels/device/primitives.hpp"
+#include "lockstep/kernels/naive/table.hpp"
+#include "lockstep/kernels/simd/table.hpp"
 #include "lockstep/parallel/team_primitives.hpp"
 
 namespace lockstep::cli {

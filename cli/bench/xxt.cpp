@@ -11,10 +11,11 @@
 #include "cli/bench/python.hpp"
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/openblas.hpp"
 #include "lockstep/core/random.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/device/primitives.hpp"
-#include "lockstep/lab/openblas.hpp"
+#include "lockstep/kernels/naive/table.hpp"
 #include "lockstep/parallel/team_primitives.hpp"
 
 namespace lockstep::cli {

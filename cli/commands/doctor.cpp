@@ -10,12 +10,13 @@
 #include "cli/run/scores.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/openblas.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/cuda/cuda.hpp"
-#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/device/device.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
 #include "lockstep/lab/doctor.hpp"
-#include "lockstep/lab/openblas.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/results.hpp"
 #include "lockstep/lab/text_table.hpp"
@@ -83,7 +84,8 @@ std::vector<Part> parts(const CudaPresence& cuda) {
     all.push_back(tried("backend " + backend_names()[i], [&] {
       const auto backend = static_cast<Backend>(i);
       static_cast<void>(make_table<float>(backend));
-      if (backend >= Backend::cuda && !cuda.missing.empty()) throw Error(ExitCode::usage, "needs CUDA: see below");
+      if (std::string_view(backend_info(backend).device) == "cuda" && !cuda.missing.empty())
+        throw Error(ExitCode::usage, "needs CUDA: see below");
       if (on_device(backend)) static_cast<void>(open_device(backend));
       return std::string(keeps_the_promise(backend) ? "same bits" : "equal within rounding");
     }));

@@ -15,39 +15,10 @@ namespace {
 using Named = std::pair<std::string_view, std::string_view>;  // operation, kernel
 
 template <class T>
-std::vector<Named> kernels_of(const KernelTable<T>& t) {
-  std::vector<Named> all = {
-      {"linear_forward", t.linear_forward.name},
-      {"linear_backward_data", t.linear_backward_data.name},
-      {"linear_backward_weights", t.linear_backward_weights.name},
-      {"conv2d_forward", t.conv2d_forward.name},
-      {"conv2d_backward_data", t.conv2d_backward_data.name},
-      {"conv2d_backward_weights", t.conv2d_backward_weights.name},
-      {"max_pool2d_forward", t.max_pool2d_forward.name},
-      {"max_pool2d_backward", t.max_pool2d_backward.name},
-      {"avg_pool2d_forward", t.avg_pool2d_forward.name},
-      {"avg_pool2d_backward", t.avg_pool2d_backward.name},
-      {"activation_forward", t.activation_forward.name},
-      {"activation_backward", t.activation_backward.name},
-      {"softmax_forward", t.softmax_forward.name},
-      {"softmax_backward", t.softmax_backward.name},
-      {"batch_norm_forward", t.batch_norm_forward.name},
-      {"batch_norm_backward", t.batch_norm_backward.name},
-      {"batch_norm_inference", t.batch_norm_inference.name},
-      {"dropout_apply", t.dropout_apply.name},
-      {"add", t.add.name},
-      {"loss_gradient", t.loss_gradient.name},
-      {"add_l2", t.add_l2.name},
-      {"scale_gradient", t.scale_gradient.name},
-      {"sgd_step", t.sgd_step.name},
-      {"adam_step", t.adam_step.name},
-      {"rmsprop_step", t.rmsprop_step.name},
-      {"square_sums", t.square_sums.name},
-      {"running_update", t.running_update.name},
-      {"score_slots", t.score_slots.name},
-  };
-  static_assert(sizeof(KernelTable<T>) == sizeof(std::string_view) + 28 * sizeof(t.add),
-                "the table has grown: name the new kernel above");
+std::vector<Named> kernels_of(const KernelTable<T>& table) {
+  std::vector<Named> all;
+  for_each_kernel(table,
+                  [&](std::string_view operation, const auto& kernel) { all.emplace_back(operation, kernel.name); });
   return all;
 }
 

@@ -7,7 +7,8 @@
 #include "cli/output/console.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/device/device.hpp"
 
 #include "lockstep/core/words.hpp"
 

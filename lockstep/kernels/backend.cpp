@@ -1,8 +1,9 @@
 #include "lockstep/kernels/backend.hpp"
 
+#include <array>
+
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/cuda/cuda.hpp"
-#include "lockstep/kernels/device/devices.hpp"
 #include "lockstep/kernels/device/table.hpp"
 #include "lockstep/kernels/library/table.hpp"
 #include "lockstep/kernels/naive/table.hpp"
@@ -11,57 +12,82 @@
 
 namespace lockstep {
 
-const std::vector<std::string>& backend_names() {
-  static const std::vector<std::string> names = {"simd",       "naive",        "naive-o0",       "library",
-                                                 "opencl",     "opencl-naive", "opencl-library", "cuda",
-                                                 "cuda-naive", "cuda-library"};
-  return names;
+namespace {
+
+using enum Backend;
+
+template <class T>
+KernelTable<T> clblast_table() {
+  KernelTable<T> table = make_device_table<T>("opencl-library");
+  add_clblast_kernels(table);
+  return table;
 }
 
-bool keeps_the_promise(Backend backend) {
-  return backend != Backend::library && backend != Backend::opencl_library && backend != Backend::cuda_library;
+template <class T>
+KernelTable<T> cudnn_table() {
+  KernelTable<T> table = make_device_table<T>("cuda-library");
+  add_cublas_kernels(table);
+  add_cudnn_kernels(table);
+  return table;
+}
+
+std::shared_ptr<Device> open_cuda(int local_rank) { return open_cuda_device(local_rank, false); }
+std::shared_ptr<Device> open_cuda_with_libraries(int local_rank) { return open_cuda_device(local_rank, true); }
+
+#define LOCKSTEP_TABLES(make) [] { return make<float>(); }, [] { return make<double>(); }
+#define LOCKSTEP_NAMED_TABLES(make, name) [] { return make<float>(name); }, [] { return make<double>(name); }
+
+// The one list of backends.
+constexpr std::array kBackends = {
+    BackendInfo{simd, "simd", true, "", LOCKSTEP_TABLES(make_simd_table), nullptr},
+    BackendInfo{naive, "naive", true, "", LOCKSTEP_TABLES(make_naive_table), nullptr},
+    BackendInfo{naive_o0, "naive-o0", true, "", LOCKSTEP_TABLES(make_naive_o0_table), nullptr},
+    BackendInfo{library, "library", false, "", LOCKSTEP_TABLES(make_library_table), nullptr},
+    BackendInfo{opencl, "opencl", true, "opencl", LOCKSTEP_NAMED_TABLES(make_device_table, "opencl"),
+                &open_opencl_device},
+    BackendInfo{opencl_naive, "opencl-naive", true, "opencl",
+                LOCKSTEP_NAMED_TABLES(make_naive_device_table, "opencl-naive"), &open_opencl_device},
+    BackendInfo{opencl_library, "opencl-library", false, "opencl", LOCKSTEP_TABLES(clblast_table), &open_opencl_device},
+    BackendInfo{cuda, "cuda", true, "cuda", LOCKSTEP_NAMED_TABLES(make_device_table, "cuda"), &open_cuda},
+    BackendInfo{cuda_naive, "cuda-naive", true, "cuda", LOCKSTEP_NAMED_TABLES(make_naive_device_table, "cuda-naive"),
+                &open_cuda},
+    BackendInfo{cuda_library, "cuda-library", false, "cuda", LOCKSTEP_TABLES(cudnn_table), &open_cuda_with_libraries},
+};
+
+#undef LOCKSTEP_TABLES
+#undef LOCKSTEP_NAMED_TABLES
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < kBackends.size(); ++i)
+    if (kBackends[i].backend != static_cast<Backend>(i)) return false;
+  return kBackends.back().backend == cuda_library;
+}
+static_assert(in_order(), "one record per backend, in the order of Backend");
+
+}  // namespace
+
+const BackendInfo& backend_info(Backend backend) { return kBackends.at(static_cast<std::size_t>(backend)); }
+
+const std::vector<std::string>& backend_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const BackendInfo& info : kBackends) all.emplace_back(info.name);
+    return all;
+  }();
+  return names;
 }
 
 template <class T>
 KernelTable<T> make_table(Backend backend) {
-  switch (backend) {
-    case Backend::simd:
-      return make_simd_table<T>();
-    case Backend::naive:
-      return make_naive_table<T>();
-    case Backend::naive_o0:
-      return make_naive_o0_table<T>();
-    case Backend::library:
-      return make_library_table<T>();
-    case Backend::opencl:
-      return make_device_table<T>("opencl");
-    case Backend::opencl_naive:
-      return make_naive_device_table<T>("opencl-naive");
-    case Backend::opencl_library: {
-      KernelTable<T> table = make_device_table<T>("opencl-library");
-      add_clblast_kernels(table);
-      return table;
-    }
-    case Backend::cuda:
-      return make_device_table<T>("cuda");
-    case Backend::cuda_naive:
-      return make_naive_device_table<T>("cuda-naive");
-    case Backend::cuda_library: {
-      KernelTable<T> table = make_device_table<T>("cuda-library");
-      add_cublas_kernels(table);
-      add_cudnn_kernels(table);
-      return table;
-    }
-  }
-  throw Error(ExitCode::bug, "unknown backend");
+  if constexpr (std::is_same_v<T, float>)
+    return backend_info(backend).float_table();
+  else
+    return backend_info(backend).double_table();
 }
-
-bool on_device(Backend backend) { return backend >= Backend::opencl; }
 
 std::shared_ptr<Device> open_device(Backend backend, int local_rank) {
   if (!on_device(backend)) throw Error(ExitCode::bug, "this backend has no device");
-  if (backend < Backend::cuda) return open_opencl_device(local_rank);
-  return open_cuda_device(local_rank, backend == Backend::cuda_library);
+  return backend_info(backend).open(local_rank);
 }
 
 template KernelTable<float> make_table<float>(Backend);

@@ -1,12 +1,15 @@
 #pragma once
-// The backend is a run-time value: a name of the command line becomes a table of kernels.
+// The backend is a run-time value: a name of the command line becomes a table of kernels and, for some, a device.
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "lockstep/kernels/table.hpp"
 
 namespace lockstep {
+
+class Device;
 
 enum class Backend {
   simd,
@@ -21,15 +24,35 @@ enum class Backend {
   cuda_library
 };
 
-/// "simd", "naive", "naive-o0", "library", "opencl", "opencl-naive", ...: in the order of Backend.
+/// What is fixed about a backend; one record each in backend.cpp.
+struct BackendInfo {
+  Backend backend;
+  const char* name;  // "simd", "naive-o0", "opencl-library", ...
+  /// Whether its results are the bits of the promise. Those of the libraries agree within rounding, which every table
+  /// that shows them says.
+  bool promise;
+  /// "opencl" or "cuda", where kernels run on a device: then a KernelContext needs one, and every address in a pass is
+  /// the device's. Empty for the host.
+  const char* device;
+  KernelTable<float> (*float_table)();
+  KernelTable<double> (*double_table)();
+  std::shared_ptr<Device> (*open)(int local_rank);  // null for the host
+};
+
+const BackendInfo& backend_info(Backend backend);
+/// The names, in the order of Backend.
 const std::vector<std::string>& backend_names();
 
-/// Whether its results are the bits of the promise. Those of the libraries agree within rounding, which every table
-/// that shows them says.
-bool keeps_the_promise(Backend backend);
+inline bool keeps_the_promise(Backend backend) { return backend_info(backend).promise; }
+inline bool on_device(Backend backend) { return backend_info(backend).open != nullptr; }
 
 /// Throws Error(usage) where this machine or this build cannot run the backend, with what to do.
 template <class T>
 KernelTable<T> make_table(Backend backend);
+
+/// The device of the rank with this number on its machine: ranks take turns over the devices, unless
+/// LOCKSTEP_OPENCL_DEVICE (platform:device) or CUDA_VISIBLE_DEVICES chooses. Throws Error(usage) where there is none,
+/// no driver, or no such part in this build.
+std::shared_ptr<Device> open_device(Backend backend, int local_rank = 0);
 
 }  // namespace lockstep

@@ -7,7 +7,8 @@
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/samples.hpp"
-#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/device/device.hpp"
 
 namespace lockstep {
 

@@ -7,7 +7,8 @@
 
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/device/device.hpp"
 #include "lockstep/train/device_executor.hpp"
 #include "lockstep/train/loop.hpp"
 #include "lockstep/train/thread_executor.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 // Runs every kernel of a table on the same random problems and keeps the outputs, so that two tables can be compared.
+// One function per operation of the list.
 
 #include <array>
 #include <string>
@@ -20,16 +21,9 @@ class EveryOperation {
   };
 
   EveryOperation(const KernelTable<T>& kernels, std::uint64_t stream) : kernels_(kernels), stream_(stream) {
-    linear();
-    conv2d();
-    pooling();
-    activations();
-    softmax();
-    batch_norm();
-    dropout_and_add();
-    losses();
-    optimizers();
-    scores();
+#define LOCKSTEP_RUN(operation, Args) operation();
+    LOCKSTEP_OPERATIONS(LOCKSTEP_RUN)
+#undef LOCKSTEP_RUN
   }
 
   const std::vector<Output>& outputs() const { return outputs_; }
@@ -44,111 +38,170 @@ class EveryOperation {
   void keep(const char* operation, const TestMatrix<T>& values) { outputs_.push_back({operation, elements(values)}); }
   void keep(const char* operation, const std::vector<T>& values) { outputs_.push_back({operation, values}); }
 
-  void linear() {
-    const auto x = input(13), dy = input(7), w = input(7, 13);
+  void linear_forward() {
+    const auto x = input(13), w = input(7, 13);
     const auto b = input_vector(7);
-    TestMatrix<T> y(7, kSamples), dx(13, kSamples), dw(7, 13);
-    auto db = nan_vector<T>(7);
+    TestMatrix<T> y(7, kSamples);
     kernels_.linear_forward({.x = x.view(), .w = w.view(), .b = b.data(), .y = y.view()}, context_);
+    keep("linear_forward", y);
+  }
+
+  void linear_backward_data() {
+    const auto dy = input(7), w = input(7, 13);
+    TestMatrix<T> dx(13, kSamples);
     kernels_.linear_backward_data({.w = w.view(), .dy = dy.view(), .dx = dx.view()}, context_);
+    keep("linear_backward_data", dx);
+  }
+
+  void linear_backward_weights() {
+    const auto x = input(13), dy = input(7);
+    TestMatrix<T> dw(7, 13);
+    auto db = nan_vector<T>(7);
     kernels_.linear_backward_weights(
         {.x = x.view(), .dy = dy.view(), .slots = cut_.slots(), .dw = dw.view(), .db = db.data()}, context_);
-    keep("linear_forward", y);
-    keep("linear_backward_data", dx);
     keep("linear_backward_weights", dw);
     keep("linear_backward_weights: bias", db);
   }
 
-  void conv2d() {
-    const Conv2dGeometry g{.in_channels = 4,
-                           .in_height = 7,
-                           .in_width = 6,
-                           .out_channels = 6,
-                           .kernel_h = 3,
-                           .kernel_w = 2,
-                           .stride_h = 2,
-                           .stride_w = 1,
-                           .pad_h = 1,
-                           .pad_w = 2,
-                           .dilation_h = 1,
-                           .dilation_w = 2,
-                           .groups = 2};
-    const std::int64_t out = 6 * g.out_height() * g.out_width(), weights = 6 * 2 * 3 * 2;
-    const auto x = input(4 * 7 * 6), dy = input(out);
-    const auto w = input_vector(weights), b = input_vector(6);
-    TestMatrix<T> y(out, kSamples), dx(4 * 7 * 6, kSamples);
-    auto dw = nan_vector<T>(weights), db = nan_vector<T>(6);
-    kernels_.conv2d_forward({.geometry = g, .x = x.view(), .w = w.data(), .b = b.data(), .y = y.view()}, context_);
-    kernels_.conv2d_backward_data({.geometry = g, .w = w.data(), .dy = dy.view(), .dx = dx.view()}, context_);
-    kernels_.conv2d_backward_weights(
-        {.geometry = g, .x = x.view(), .dy = dy.view(), .slots = cut_.slots(), .dw = dw.data(), .db = db.data()},
-        context_);
+  static constexpr Conv2dGeometry kConv{.in_channels = 4,
+                                        .in_height = 7,
+                                        .in_width = 6,
+                                        .out_channels = 6,
+                                        .kernel_h = 3,
+                                        .kernel_w = 2,
+                                        .stride_h = 2,
+                                        .stride_w = 1,
+                                        .pad_h = 1,
+                                        .pad_w = 2,
+                                        .dilation_h = 1,
+                                        .dilation_w = 2,
+                                        .groups = 2};
+  static constexpr std::int64_t kConvIn = 4 * 7 * 6, kConvOut = 6 * kConv.out_height() * kConv.out_width();
+  static constexpr std::int64_t kConvWeights = 6 * 2 * 3 * 2;
+
+  void conv2d_forward() {
+    const auto x = input(kConvIn);
+    const auto w = input_vector(kConvWeights), b = input_vector(6);
+    TestMatrix<T> y(kConvOut, kSamples);
+    kernels_.conv2d_forward({.geometry = kConv, .x = x.view(), .w = w.data(), .b = b.data(), .y = y.view()}, context_);
     keep("conv2d_forward", y);
+  }
+
+  void conv2d_backward_data() {
+    const auto dy = input(kConvOut);
+    const auto w = input_vector(kConvWeights);
+    TestMatrix<T> dx(kConvIn, kSamples);
+    kernels_.conv2d_backward_data({.geometry = kConv, .w = w.data(), .dy = dy.view(), .dx = dx.view()}, context_);
     keep("conv2d_backward_data", dx);
+  }
+
+  void conv2d_backward_weights() {
+    const auto x = input(kConvIn), dy = input(kConvOut);
+    auto dw = nan_vector<T>(kConvWeights), db = nan_vector<T>(6);
+    kernels_.conv2d_backward_weights(
+        {.geometry = kConv, .x = x.view(), .dy = dy.view(), .slots = cut_.slots(), .dw = dw.data(), .db = db.data()},
+        context_);
     keep("conv2d_backward_weights", dw);
     keep("conv2d_backward_weights: bias", db);
   }
 
-  void pooling() {
-    const Pool2dGeometry g{.channels = 3,
-                           .in_height = 7,
-                           .in_width = 5,
-                           .window_h = 3,
-                           .window_w = 2,
-                           .stride_h = 2,
-                           .stride_w = 1,
-                           .pad_h = 1,
-                           .pad_w = 1};
-    const std::int64_t out = 3 * g.out_height() * g.out_width();
-    const auto x = input(3 * 7 * 5), dy = input(out);
-    TestMatrix<T> y(out, kSamples), dx(3 * 7 * 5, kSamples);
-    kernels_.max_pool2d_forward({.geometry = g, .x = x.view(), .y = y.view()}, context_);
-    kernels_.max_pool2d_backward({.geometry = g, .x = x.view(), .y = y.view(), .dy = dy.view(), .dx = dx.view()},
-                                 context_);
+  static constexpr Pool2dGeometry kPool{.channels = 3,
+                                        .in_height = 7,
+                                        .in_width = 5,
+                                        .window_h = 3,
+                                        .window_w = 2,
+                                        .stride_h = 2,
+                                        .stride_w = 1,
+                                        .pad_h = 1,
+                                        .pad_w = 1};
+  static constexpr std::int64_t kPoolIn = 3 * 7 * 5, kPoolOut = 3 * kPool.out_height() * kPool.out_width();
+
+  void max_pool2d_forward() {
+    const auto x = input(kPoolIn);
+    TestMatrix<T> y(kPoolOut, kSamples);
+    kernels_.max_pool2d_forward({.geometry = kPool, .x = x.view(), .y = y.view()}, context_);
     keep("max_pool2d_forward", y);
+  }
+
+  void max_pool2d_backward() {
+    const auto x = input(kPoolIn), dy = input(kPoolOut);
+    TestMatrix<T> y(kPoolOut, kSamples), dx(kPoolIn, kSamples);
+    kernels_.max_pool2d_forward({.geometry = kPool, .x = x.view(), .y = y.view()}, context_);
+    kernels_.max_pool2d_backward({.geometry = kPool, .x = x.view(), .y = y.view(), .dy = dy.view(), .dx = dx.view()},
+                                 context_);
     keep("max_pool2d_backward", dx);
-    kernels_.avg_pool2d_forward({.geometry = g, .x = x.view(), .y = y.view()}, context_);
-    kernels_.avg_pool2d_backward({.geometry = g, .dy = dy.view(), .dx = dx.view()}, context_);
+  }
+
+  void avg_pool2d_forward() {
+    const auto x = input(kPoolIn);
+    TestMatrix<T> y(kPoolOut, kSamples);
+    kernels_.avg_pool2d_forward({.geometry = kPool, .x = x.view(), .y = y.view()}, context_);
     keep("avg_pool2d_forward", y);
+  }
+
+  void avg_pool2d_backward() {
+    const auto dy = input(kPoolOut);
+    TestMatrix<T> dx(kPoolIn, kSamples);
+    kernels_.avg_pool2d_backward({.geometry = kPool, .dy = dy.view(), .dx = dx.view()}, context_);
     keep("avg_pool2d_backward", dx);
   }
 
-  void activations() {
-    using enum ActivationKind;
-    for (const ActivationKind kind : {relu, leaky_relu, tanh, abs_tanh, sigmoid, gelu}) {
-      auto x = input(40);
-      const auto dy = input(40);
-      for (std::int64_t r = 0; r < 40; ++r)  // from tiny to saturated
-        for (std::int64_t s = 0; s < kSamples; ++s) x(r, s) = std::ldexp(x(r, s), int(r) - 30);
-      x(0, 0) = T(0);
-      x(0, 1) = -T(0);
-      x(0, 2) = std::numeric_limits<T>::infinity();
-      x(0, 3) = -std::numeric_limits<T>::infinity();
-      x(0, 4) = kNan<T>;
+  /// From tiny to saturated, with the special values.
+  TestMatrix<T> activation_input() {
+    auto x = input(40);
+    for (std::int64_t r = 0; r < 40; ++r)
+      for (std::int64_t s = 0; s < kSamples; ++s) x(r, s) = std::ldexp(x(r, s), int(r) - 30);
+    x(0, 0) = T(0);
+    x(0, 1) = -T(0);
+    x(0, 2) = std::numeric_limits<T>::infinity();
+    x(0, 3) = -std::numeric_limits<T>::infinity();
+    x(0, 4) = kNan<T>;
+    return x;
+  }
+  static constexpr ActivationKind kActivations[] = {ActivationKind::relu,    ActivationKind::leaky_relu,
+                                                    ActivationKind::tanh,    ActivationKind::abs_tanh,
+                                                    ActivationKind::sigmoid, ActivationKind::gelu};
+
+  void activation_forward() {
+    for (const ActivationKind kind : kActivations) {
+      const auto x = activation_input();
+      TestMatrix<T> y(40, kSamples);
+      kernels_.activation_forward({.kind = kind, .slope = T(0.3), .x = x.view(), .y = y.view()}, context_);
+      keep("activation_forward", y);
+    }
+  }
+
+  void activation_backward() {
+    for (const ActivationKind kind : kActivations) {
+      const auto x = activation_input(), dy = input(40);
       TestMatrix<T> y(40, kSamples), dx(40, kSamples);
       kernels_.activation_forward({.kind = kind, .slope = T(0.3), .x = x.view(), .y = y.view()}, context_);
       kernels_.activation_backward(
           {.kind = kind, .slope = T(0.3), .x = x.view(), .y = y.view(), .dy = dy.view(), .dx = dx.view()}, context_);
-      keep("activation_forward", y);
       keep("activation_backward", dx);
     }
   }
 
-  void softmax() {
-    const auto x = input(11), dy = input(11);
-    TestMatrix<T> y(11, kSamples), dx(11, kSamples);
+  void softmax_forward() {
+    const auto x = input(11);
+    TestMatrix<T> y(11, kSamples);
     kernels_.softmax_forward({.x = x.view(), .y = y.view()}, context_);
-    kernels_.softmax_backward({.y = y.view(), .dy = dy.view(), .dx = dx.view()}, context_);
     keep("softmax_forward", y);
+  }
+
+  void softmax_backward() {
+    const auto y = input(11), dy = input(11);
+    TestMatrix<T> dx(11, kSamples);
+    kernels_.softmax_backward({.y = y.view(), .dy = dy.view(), .dx = dx.view()}, context_);
     keep("softmax_backward", dx);
   }
 
-  void batch_norm() {
-    const auto x = input(3 * 5), dy = input(3 * 5);
-    const auto gamma = input_vector(3), beta = input_vector(3), running_var = input_vector(3, 0.1, 2);
-    TestMatrix<T> y(15, kSamples), dx(15, kSamples);
+  void batch_norm_forward() {
+    const auto x = input(3 * 5);
+    const auto gamma = input_vector(3), beta = input_vector(3);
+    TestMatrix<T> y(15, kSamples);
     auto mean = nan_vector<T>(3 * 4), inv_std = nan_vector<T>(3 * 4);
-    auto sum_mean = nan_vector<T>(3), sum_var = nan_vector<T>(3), dgamma = nan_vector<T>(3), dbeta = nan_vector<T>(3);
+    auto sum_mean = nan_vector<T>(3), sum_var = nan_vector<T>(3);
     kernels_.batch_norm_forward({.channels = 3,
                                  .pixels = 5,
                                  .eps = T(1e-5),
@@ -162,6 +215,15 @@ class EveryOperation {
                                  .sum_mean = sum_mean.data(),
                                  .sum_var = sum_var.data()},
                                 context_);
+    for (const auto* values : {&mean, &inv_std, &sum_mean, &sum_var}) keep("batch_norm_forward", *values);
+    keep("batch_norm_forward", y);
+  }
+
+  void batch_norm_backward() {
+    const auto x = input(3 * 5), dy = input(3 * 5);
+    const auto gamma = input_vector(3), mean = input_vector(3 * 4), inv_std = input_vector(3 * 4, 0.5, 2);
+    TestMatrix<T> dx(15, kSamples);
+    auto dgamma = nan_vector<T>(3), dbeta = nan_vector<T>(3);
     kernels_.batch_norm_backward({.channels = 3,
                                   .pixels = 5,
                                   .x = x.view(),
@@ -174,11 +236,15 @@ class EveryOperation {
                                   .dgamma = dgamma.data(),
                                   .dbeta = dbeta.data()},
                                  context_);
-    for (const auto* values : {&mean, &inv_std, &sum_mean, &sum_var}) keep("batch_norm_forward", *values);
-    keep("batch_norm_forward", y);
     keep("batch_norm_backward", dx);
     keep("batch_norm_backward", dgamma);
     keep("batch_norm_backward", dbeta);
+  }
+
+  void batch_norm_inference() {
+    const auto x = input(3 * 5);
+    const auto gamma = input_vector(3), beta = input_vector(3), running_var = input_vector(3, 0.1, 2);
+    TestMatrix<T> y(15, kSamples);
     kernels_.batch_norm_inference({.channels = 3,
                                    .pixels = 5,
                                    .eps = T(1e-5),
@@ -192,8 +258,8 @@ class EveryOperation {
     keep("batch_norm_inference", y);
   }
 
-  void dropout_and_add() {
-    const auto x = input(9), other = input(9);
+  void dropout_apply() {
+    const auto x = input(9);
     std::array<std::int64_t, kSamples> ids{};
     for (std::size_t s = 0; s < ids.size(); ++s) ids[s] = std::int64_t(s * s);
     TestMatrix<T> y(9, kSamples);
@@ -204,11 +270,16 @@ class EveryOperation {
                             .y = y.view()},
                            context_);
     keep("dropout_apply", y);
-    kernels_.add({.a = x.view(), .b = other.view(), .y = y.view()}, context_);
+  }
+
+  void add() {
+    const auto a = input(9), b = input(9);
+    TestMatrix<T> y(9, kSamples);
+    kernels_.add({.a = a.view(), .b = b.view(), .y = y.view()}, context_);
     keep("add", y);
   }
 
-  void losses() {
+  void loss_gradient() {
     for (const Loss kind : {Loss::cross_entropy, Loss::binary_cross_entropy, Loss::squared_error}) {
       const auto z = input(10);
       std::array<std::int32_t, kSamples> labels{};
@@ -227,17 +298,39 @@ class EveryOperation {
     }
   }
 
-  void optimizers() {
-    constexpr std::int64_t n = 2500;
-    auto g = input_vector(n), w = input_vector(n), m = input_vector(n), v = input_vector(n, 0, 1);
-    kernels_.add_l2({.count = n, .l2 = T(0.3), .w = w.data(), .g = g.data()}, context_);
-    kernels_.scale_gradient({.count = n, .factor = T(0.7), .g = g.data()}, context_);
-    keep("add_l2, scale_gradient", g);
-    kernels_.sgd_step(
-        {.count = n, .lr = T(0.1), .momentum = T(0.9), .nesterov = true, .g = g.data(), .w = w.data(), .v = m.data()},
-        context_);
-    keep("sgd_step", w);
-    kernels_.adam_step({.count = n,
+  static constexpr std::int64_t kParameters = 2500;
+
+  void add_l2() {
+    const auto w = input_vector(kParameters);
+    auto g = input_vector(kParameters);
+    kernels_.add_l2({.count = kParameters, .l2 = T(0.3), .w = w.data(), .g = g.data()}, context_);
+    keep("add_l2", g);
+  }
+
+  void scale_gradient() {
+    auto g = input_vector(kParameters);
+    kernels_.scale_gradient({.count = kParameters, .factor = T(0.7), .g = g.data()}, context_);
+    keep("scale_gradient", g);
+  }
+
+  void sgd_step() {
+    const auto g = input_vector(kParameters);
+    auto w = input_vector(kParameters), v = input_vector(kParameters);
+    kernels_.sgd_step({.count = kParameters,
+                       .lr = T(0.1),
+                       .momentum = T(0.9),
+                       .nesterov = true,
+                       .g = g.data(),
+                       .w = w.data(),
+                       .v = v.data()},
+                      context_);
+    for (const auto* values : {&w, &v}) keep("sgd_step", *values);
+  }
+
+  void adam_step() {
+    const auto g = input_vector(kParameters);
+    auto w = input_vector(kParameters), m = input_vector(kParameters), v = input_vector(kParameters, 0, 1);
+    kernels_.adam_step({.count = kParameters,
                         .rate = T(0.01),
                         .inv_root2 = T(1.5),
                         .beta1 = T(0.9),
@@ -249,23 +342,40 @@ class EveryOperation {
                         .m = m.data(),
                         .v = v.data()},
                        context_);
-    keep("adam_step", w);
-    kernels_.rmsprop_step(
-        {.count = n, .lr = T(0.01), .alpha = T(0.99), .eps = T(1e-8), .g = g.data(), .w = w.data(), .v = v.data()},
-        context_);
-    for (const auto* values : {&w, &m, &v}) keep("rmsprop_step", *values);
+    for (const auto* values : {&w, &m, &v}) keep("adam_step", *values);
+  }
+
+  void rmsprop_step() {
+    const auto g = input_vector(kParameters);
+    auto w = input_vector(kParameters), v = input_vector(kParameters, 0, 1);
+    kernels_.rmsprop_step({.count = kParameters,
+                           .lr = T(0.01),
+                           .alpha = T(0.99),
+                           .eps = T(1e-8),
+                           .g = g.data(),
+                           .w = w.data(),
+                           .v = v.data()},
+                          context_);
+    for (const auto* values : {&w, &v}) keep("rmsprop_step", *values);
+  }
+
+  void square_sums() {
+    const auto x = input_vector(kParameters);
     std::vector<double> partial(3, kNan<double>);
-    kernels_.square_sums({.count = n, .x = g.data(), .partial = partial.data()}, context_);
+    kernels_.square_sums({.count = kParameters, .x = x.data(), .partial = partial.data()}, context_);
     for (const double sum : partial)  // as two numbers of T, without a loss
       keep("square_sums", std::vector<T>{T(sum), T(sum - double(T(sum)))});
-    auto running = input_vector(7);
+  }
+
+  void running_update() {
     const auto sums = input_vector(7);
+    auto running = input_vector(7);
     kernels_.running_update(
         {.count = 7, .momentum = T(0.1), .elements = T(21), .sum = sums.data(), .running = running.data()}, context_);
     keep("running_update", running);
   }
 
-  void scores() {
+  void score_slots() {
     for (const std::int64_t outputs : {1, 5}) {
       const auto z = input(outputs);
       const auto loss = input_vector(kSamples);

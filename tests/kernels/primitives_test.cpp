@@ -1,6 +1,7 @@
 // max and x x^T: the definition against values by hand, every build of the kernels against the definition.
 
-#include "lockstep/kernels/primitives/table.hpp"
+#include "lockstep/kernels/naive/table.hpp"
+#include "lockstep/kernels/simd/table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,8 @@
 // max and x x^T on teams: the bits of the serial definition for any number of threads, with and without the symmetry.
 
 #include "lockstep/parallel/team_primitives.hpp"
+#include "lockstep/kernels/naive/table.hpp"
+#include "lockstep/kernels/simd/table.hpp"
 
 #include <gtest/gtest.h>
 

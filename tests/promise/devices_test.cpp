@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/device/device.hpp"
 #include "lockstep/model/predictor.hpp"
 #include "lockstep/train/device_executor.hpp"
 #include "lockstep/train/loop.hpp"

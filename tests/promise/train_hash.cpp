@@ -7,7 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/device/device.hpp"
 #include "lockstep/kernels/simd/table.hpp"
 #include "tests/promise/networks.hpp"
 

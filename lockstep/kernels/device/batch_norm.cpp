@@ -16,7 +16,9 @@ void add_slots(KernelContext& context, std::int64_t channels, std::int64_t slots
            first, second);
 }
 
-template <class T>
+}  // namespace
+
+template <class T, Style kStyle>
 void batch_norm_forward(const BatchNormForward<T>& a, KernelContext& context) {
   const std::int64_t slots = a.slots.count();
   T* const sums = context.scratch<T>(2 * a.channels * slots);
@@ -26,7 +28,7 @@ void batch_norm_forward(const BatchNormForward<T>& a, KernelContext& context) {
   add_slots(context, a.channels, slots, sums, a.sum_mean, a.sum_var);
 }
 
-template <class T>
+template <class T, Style kStyle>
 void batch_norm_backward(const BatchNormBackward<T>& a, KernelContext& context) {
   const std::int64_t slots = a.slots.count();
   T* const sums = context.scratch<T>(2 * a.channels * slots);
@@ -36,22 +38,15 @@ void batch_norm_backward(const BatchNormBackward<T>& a, KernelContext& context) 
   add_slots(context, a.channels, slots, sums, a.dbeta, a.dgamma);
 }
 
-template <class T>
+template <class T, Style kStyle>
 void batch_norm_inference(const BatchNormInference<T>& a, KernelContext& context) {
   start<T>(context, "batch_norm_inference", over_matrix(context.device(), Style::naive, a.y.rows, a.y.cols), a.channels,
            a.pixels, a.eps, a.x.data, a.x.stride, a.gamma, a.beta, a.running_mean, a.running_var, a.y.data, a.y.stride,
            a.y.cols);
 }
 
-}  // namespace
-
-template <class T, Style kStyle>
-void add_batch_norm(KernelTable<T>& table) {
-  table.batch_norm_forward = {table.backend, &batch_norm_forward<T>};
-  table.batch_norm_backward = {table.backend, &batch_norm_backward<T>};
-  table.batch_norm_inference = {table.backend, &batch_norm_inference<T>};
-}
-
-LOCKSTEP_INSTANTIATE_STYLES(add_batch_norm);
+LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_forward, BatchNormForward)
+LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_backward, BatchNormBackward)
+LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_inference, BatchNormInference)
 
 }  // namespace lockstep::device

@@ -6,10 +6,9 @@
 
 namespace lockstep::device {
 
-namespace {
-
-template <class T>
+template <class T, Style kStyle>
 void conv2d_forward(const Conv2dForward<T>& a, KernelContext& context) {
+  if constexpr (kStyle == Style::naive) return conv2d_forward_naive(a, context);
   if (context.device().info().lanes<T>() == 1) {
     if (!conv2d_forward_tiled(a, context)) conv2d_forward_naive(a, context);
     return;
@@ -20,8 +19,9 @@ void conv2d_forward(const Conv2dForward<T>& a, KernelContext& context) {
                 g, a.x.data, a.x.stride, a.w, a.b, a.y.data, a.y.stride, tiles, a.y.cols);
 }
 
-template <class T>
+template <class T, Style kStyle>
 void conv2d_backward_data(const Conv2dBackwardData<T>& a, KernelContext& context) {
+  if constexpr (kStyle == Style::naive) return conv2d_backward_data_naive(a, context);
   if (context.device().info().lanes<T>() == 1) {
     if (!conv2d_backward_data_tiled(a, context)) conv2d_backward_data_naive(a, context);
     return;
@@ -33,8 +33,9 @@ void conv2d_backward_data(const Conv2dBackwardData<T>& a, KernelContext& context
                 a.dy.stride, a.dx.data, a.dx.stride, tiles, a.dx.cols);
 }
 
-template <class T>
+template <class T, Style kStyle>
 void conv2d_backward_weights(const Conv2dBackwardWeights<T>& a, KernelContext& context) {
+  if constexpr (kStyle == Style::naive) return conv2d_backward_weights_naive(a, context);
   Device& device = context.device();
   if (device.info().lanes<T>() == 1) {
     if (!conv2d_backward_weights_tiled(a, context)) conv2d_backward_weights_naive(a, context);
@@ -52,16 +53,8 @@ void conv2d_backward_weights(const Conv2dBackwardWeights<T>& a, KernelContext& c
            g.out_height() * g.out_width(), a.dy.data, a.dy.stride, bounds, a.slots.count(), a.db);
 }
 
-}  // namespace
-
-template <class T>
-void add_tuned_conv2d(KernelTable<T>& table) {
-  table.conv2d_forward = {table.backend, &conv2d_forward<T>};
-  table.conv2d_backward_data = {table.backend, &conv2d_backward_data<T>};
-  table.conv2d_backward_weights = {table.backend, &conv2d_backward_weights<T>};
-}
-
-template void add_tuned_conv2d(KernelTable<float>&);
-template void add_tuned_conv2d(KernelTable<double>&);
+LOCKSTEP_DEVICE_INSTANTIATE(conv2d_forward, Conv2dForward)
+LOCKSTEP_DEVICE_INSTANTIATE(conv2d_backward_data, Conv2dBackwardData)
+LOCKSTEP_DEVICE_INSTANTIATE(conv2d_backward_weights, Conv2dBackwardWeights)
 
 }  // namespace lockstep::device

@@ -26,20 +26,11 @@ void conv2d_backward_weights_naive(const Conv2dBackwardWeights<T>& a, KernelCont
                 a.dy.data, a.dy.stride, context.device().constant(a.slots.bounds), a.slots.count(), a.dw, a.db);
 }
 
-template <class T>
-void add_naive_conv2d(KernelTable<T>& table) {
-  table.conv2d_forward = {table.backend, &conv2d_forward_naive<T>};
-  table.conv2d_backward_data = {table.backend, &conv2d_backward_data_naive<T>};
-  table.conv2d_backward_weights = {table.backend, &conv2d_backward_weights_naive<T>};
-}
-
 template void conv2d_forward_naive(const Conv2dForward<float>&, KernelContext&);
 template void conv2d_forward_naive(const Conv2dForward<double>&, KernelContext&);
 template void conv2d_backward_data_naive(const Conv2dBackwardData<float>&, KernelContext&);
 template void conv2d_backward_data_naive(const Conv2dBackwardData<double>&, KernelContext&);
 template void conv2d_backward_weights_naive(const Conv2dBackwardWeights<float>&, KernelContext&);
 template void conv2d_backward_weights_naive(const Conv2dBackwardWeights<double>&, KernelContext&);
-template void add_naive_conv2d(KernelTable<float>&);
-template void add_naive_conv2d(KernelTable<double>&);
 
 }  // namespace lockstep::device

@@ -1,21 +1,20 @@
 // Activations, addition, dropout.
+#include "lockstep/kernels/device/codes.hpp"
 #include "lockstep/kernels/device/launch.hpp"
 
 namespace lockstep::device {
 
-namespace {
-
 template <class T, Style kStyle>
 void activation_forward(const ActivationForward<T>& a, KernelContext& context) {
-  start<T>(context, "activation_forward", over_matrix(context.device(), kStyle, a.y.rows, a.y.cols),
-           static_cast<std::int32_t>(a.kind), a.slope, a.x.data, a.x.stride, a.y.data, a.y.stride, a.y.rows, a.y.cols);
+  start<T>(context, "activation_forward", over_matrix(context.device(), kStyle, a.y.rows, a.y.cols), code_of(a.kind),
+           a.slope, a.x.data, a.x.stride, a.y.data, a.y.stride, a.y.rows, a.y.cols);
 }
 
 template <class T, Style kStyle>
 void activation_backward(const ActivationBackward<T>& a, KernelContext& context) {
-  start<T>(context, "activation_backward", over_matrix(context.device(), kStyle, a.dx.rows, a.dx.cols),
-           static_cast<std::int32_t>(a.kind), a.slope, a.x.data, a.x.stride, a.y.data, a.y.stride, a.dy.data,
-           a.dy.stride, a.dx.data, a.dx.stride, a.dx.rows, a.dx.cols);
+  start<T>(context, "activation_backward", over_matrix(context.device(), kStyle, a.dx.rows, a.dx.cols), code_of(a.kind),
+           a.slope, a.x.data, a.x.stride, a.y.data, a.y.stride, a.dy.data, a.dy.stride, a.dx.data, a.dx.stride,
+           a.dx.rows, a.dx.cols);
 }
 
 template <class T, Style kStyle>
@@ -34,16 +33,9 @@ void dropout_apply(const DropoutApply<T>& a, KernelContext& context) {
            T(1 / (1 - a.p)), a.sample_ids.data(), a.x.data, a.x.stride, a.y.data, a.y.stride, a.y.rows, a.y.cols);
 }
 
-}  // namespace
-
-template <class T, Style kStyle>
-void add_elementwise(KernelTable<T>& table) {
-  table.activation_forward = {table.backend, &activation_forward<T, kStyle>};
-  table.activation_backward = {table.backend, &activation_backward<T, kStyle>};
-  table.add = {table.backend, &add<T, kStyle>};
-  table.dropout_apply = {table.backend, &dropout_apply<T, kStyle>};
-}
-
-LOCKSTEP_INSTANTIATE_STYLES(add_elementwise);
+LOCKSTEP_DEVICE_INSTANTIATE(activation_forward, ActivationForward)
+LOCKSTEP_DEVICE_INSTANTIATE(activation_backward, ActivationBackward)
+LOCKSTEP_DEVICE_INSTANTIATE(add, Add)
+LOCKSTEP_DEVICE_INSTANTIATE(dropout_apply, DropoutApply)
 
 }  // namespace lockstep::device

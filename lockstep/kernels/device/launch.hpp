@@ -6,12 +6,9 @@
 #include <string_view>
 
 #include "lockstep/kernels/device/device.hpp"
-#include "lockstep/kernels/table.hpp"
+#include "lockstep/kernels/device/kernels.hpp"
 
 namespace lockstep::device {
-
-/// The two ways to run the same text: as a first course writes it, or as suits the device.
-enum class Style { naive, tuned };
 
 inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -74,34 +71,5 @@ template <class T>
 Shape over_tiles(const Device& device, std::int64_t samples, std::int64_t tiles, std::int64_t images = 1) {
   return {.groups = {divide_up(samples, 2 * device.info().lanes<T>()), tiles, images}, .vectors = true};
 }
-
-// One function per family of operations fills its slots of a table; parts.cpp instantiates them.
-template <class T, Style kStyle>
-void add_elementwise(KernelTable<T>& table);
-template <class T, Style kStyle>
-void add_optimizers(KernelTable<T>& table);
-template <class T, Style kStyle>
-void add_losses(KernelTable<T>& table);
-template <class T, Style kStyle>
-void add_pooling(KernelTable<T>& table);
-template <class T, Style kStyle>
-void add_batch_norm(KernelTable<T>& table);
-/// Over what the naive ones left.
-template <class T>
-void add_tuned_linear(KernelTable<T>& table);
-template <class T>
-void add_tuned_conv2d(KernelTable<T>& table);
-template <class T>
-void add_naive_linear(KernelTable<T>& table);
-template <class T>
-void add_naive_conv2d(KernelTable<T>& table);
-
-// NOLINTBEGIN(bugprone-macro-parentheses): a template's name cannot stand in parentheses
-#define LOCKSTEP_INSTANTIATE_STYLES(function)                         \
-  template void function<float, Style::naive>(KernelTable<float>&);   \
-  template void function<float, Style::tuned>(KernelTable<float>&);   \
-  template void function<double, Style::naive>(KernelTable<double>&); \
-  template void function<double, Style::tuned>(KernelTable<double>&)
-// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace lockstep::device

@@ -1,4 +1,5 @@
-// Linear: tiles of registers where work-items hold vectors of samples, tiles in local memory where they hold one.
+// Linear, naive: one work-item per output. Tuned: tiles of registers where work-items hold vectors of samples, tiles in
+// local memory where they hold one.
 #include "lockstep/kernels/device/linear.hpp"
 
 #include "lockstep/kernels/device/chunks.hpp"
@@ -6,6 +7,31 @@
 namespace lockstep::device {
 
 namespace {
+
+// One work-item per output.
+
+Shape squares(std::int64_t rows, std::int64_t cols) {
+  return {.groups = {divide_up(cols, kSide), divide_up(rows, kSide), 1}, .group_size = {kSide, kSide, 1}};
+}
+
+template <class T>
+void linear_forward_naive(const LinearForward<T>& a, KernelContext& context) {
+  start<T>(context, "linear_forward_naive", squares(a.y.rows, a.y.cols), a.x.data, a.x.stride, a.w.data, a.w.stride,
+           a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
+}
+
+template <class T>
+void linear_backward_data_naive(const LinearBackwardData<T>& a, KernelContext& context) {
+  start<T>(context, "linear_backward_data_naive", squares(a.dx.rows, a.dx.cols), a.w.data, a.w.stride, a.dy.data,
+           a.dy.stride, a.dx.data, a.dx.stride, a.dx.rows, a.dy.rows, a.dx.cols);
+}
+
+template <class T>
+void linear_backward_weights_naive(const LinearBackwardWeights<T>& a, KernelContext& context) {
+  start<T>(context, "linear_backward_weights_naive", squares(a.dw.rows, a.dw.cols + 1), a.x.data, a.x.stride, a.dy.data,
+           a.dy.stride, context.device().constant(a.slots.bounds), a.slots.count(), a.dw.data, a.dw.stride, a.db,
+           a.dw.cols, a.dw.rows);
+}
 
 /// 64 by 64 outputs for 16 by 16 work-items.
 Shape over_blocks(std::int64_t rows, std::int64_t cols, std::int64_t chunks = 1) {
@@ -24,17 +50,19 @@ void linear_product(const LinearProduct<T>& a, KernelContext& context) {
            a.x.stride, a.w, a.row_step, a.k_step, a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
 }
 
-namespace {
-
-template <class T>
+template <class T, Style kStyle>
 void linear_forward(const LinearForward<T>& a, KernelContext& context) {
+  if constexpr (kStyle == Style::naive) return linear_forward_naive(a, context);
   linear_product<T>({.x = a.x, .w = a.w.data, .row_step = a.w.stride, .k_step = 1, .b = a.b, .y = a.y}, context);
 }
 
-template <class T>
+template <class T, Style kStyle>
 void linear_backward_data(const LinearBackwardData<T>& a, KernelContext& context) {
+  if constexpr (kStyle == Style::naive) return linear_backward_data_naive(a, context);
   linear_product<T>({.x = a.dy, .w = a.w.data, .row_step = 1, .k_step = a.w.stride, .y = a.dx}, context);
 }
+
+namespace {
 
 /// The sums of chunks of slots lie behind each other like one dw without gaps, each with its db behind it.
 template <class T>
@@ -54,10 +82,13 @@ void linear_weights_tiled(const LinearBackwardWeights<T>& a, KernelContext& cont
   if (a.db != nullptr) add_chunks<T>(context, bias, weights + rows, chunks, a.db, rows);
 }
 
+}  // namespace
+
 /// Vectors run over the inputs, so that a sum over samples stays one chain: x is transposed first, with a column of
 /// ones behind it for the bias.
-template <class T>
+template <class T, Style kStyle>
 void linear_backward_weights(const LinearBackwardWeights<T>& a, KernelContext& context) {
+  if constexpr (kStyle == Style::naive) return linear_backward_weights_naive(a, context);
   Device& device = context.device();
   if (device.info().lanes<T>() == 1) return linear_weights_tiled(a, context);
   const std::int64_t tile = 2 * device.info().lanes<T>(), in = a.dw.cols, samples = a.x.cols;
@@ -70,18 +101,10 @@ void linear_backward_weights(const LinearBackwardWeights<T>& a, KernelContext& c
            a.slots.count(), a.dw.data, a.dw.stride, a.db, in, a.dw.rows);
 }
 
-}  // namespace
-
-template <class T>
-void add_tuned_linear(KernelTable<T>& table) {
-  table.linear_forward = {table.backend, &linear_forward<T>};
-  table.linear_backward_data = {table.backend, &linear_backward_data<T>};
-  table.linear_backward_weights = {table.backend, &linear_backward_weights<T>};
-}
-
 template void linear_product(const LinearProduct<float>&, KernelContext&);
 template void linear_product(const LinearProduct<double>&, KernelContext&);
-template void add_tuned_linear(KernelTable<float>&);
-template void add_tuned_linear(KernelTable<double>&);
+LOCKSTEP_DEVICE_INSTANTIATE(linear_forward, LinearForward)
+LOCKSTEP_DEVICE_INSTANTIATE(linear_backward_data, LinearBackwardData)
+LOCKSTEP_DEVICE_INSTANTIATE(linear_backward_weights, LinearBackwardWeights)
 
 }  // namespace lockstep::device

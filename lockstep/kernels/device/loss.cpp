@@ -1,49 +1,41 @@
 // Softmax, losses and scores: a work-item is a sample, or a slot.
+#include "lockstep/kernels/device/codes.hpp"
 #include "lockstep/kernels/device/launch.hpp"
 
 namespace lockstep::device {
 
-namespace {
-
-template <class T>
+template <class T, Style kStyle>
 void softmax_forward(const SoftmaxForward<T>& a, KernelContext& context) {
   if (a.y.rows == 0) return;
   start<T>(context, "softmax_forward", over_vector(context.device(), Style::naive, a.y.cols), a.x.data, a.x.stride,
            a.y.data, a.y.stride, a.y.rows, a.y.cols);
 }
 
-template <class T>
+template <class T, Style kStyle>
 void softmax_backward(const SoftmaxBackward<T>& a, KernelContext& context) {
   start<T>(context, "softmax_backward", over_vector(context.device(), Style::naive, a.dx.cols), a.y.data, a.y.stride,
            a.dy.data, a.dy.stride, a.dx.data, a.dx.stride, a.dx.rows, a.dx.cols);
 }
 
 /// Labels, values and losses lie on the device.
-template <class T>
+template <class T, Style kStyle>
 void loss_gradient(const LossGradient<T>& a, KernelContext& context) {
-  start<T>(context, "loss_gradient", over_vector(context.device(), Style::naive, a.z.cols),
-           static_cast<std::int32_t>(a.kind), a.scale, a.z.data, a.z.stride, a.targets.labels, a.targets.values.data,
-           a.targets.values.stride, a.loss, a.dz.data, a.dz.stride, a.z.rows, a.z.cols);
+  start<T>(context, "loss_gradient", over_vector(context.device(), Style::naive, a.z.cols), code_of(a.kind), a.scale,
+           a.z.data, a.z.stride, a.targets.labels, a.targets.values.data, a.targets.values.stride, a.loss, a.dz.data,
+           a.dz.stride, a.z.rows, a.z.cols);
 }
 
 /// Everything but the bounds lies on the device.
-template <class T>
-void score_slots(const ScoreSlots<T>& a, KernelContext& context) {
-  start<T>(context, "score_slots", over_vector(context.device(), Style::naive, a.slots.count()),
-           static_cast<std::int32_t>(a.kind), a.z.data, a.z.stride, a.z.rows, a.labels, a.loss,
-           context.device().constant(a.slots.bounds), a.slots.count(), a.sum, a.correct);
-}
-
-}  // namespace
-
 template <class T, Style kStyle>
-void add_losses(KernelTable<T>& table) {
-  table.softmax_forward = {table.backend, &softmax_forward<T>};
-  table.softmax_backward = {table.backend, &softmax_backward<T>};
-  table.loss_gradient = {table.backend, &loss_gradient<T>};
-  table.score_slots = {table.backend, &score_slots<T>};
+void score_slots(const ScoreSlots<T>& a, KernelContext& context) {
+  start<T>(context, "score_slots", over_vector(context.device(), Style::naive, a.slots.count()), code_of(a.kind),
+           a.z.data, a.z.stride, a.z.rows, a.labels, a.loss, context.device().constant(a.slots.bounds), a.slots.count(),
+           a.sum, a.correct);
 }
 
-LOCKSTEP_INSTANTIATE_STYLES(add_losses);
+LOCKSTEP_DEVICE_INSTANTIATE(softmax_forward, SoftmaxForward)
+LOCKSTEP_DEVICE_INSTANTIATE(softmax_backward, SoftmaxBackward)
+LOCKSTEP_DEVICE_INSTANTIATE(loss_gradient, LossGradient)
+LOCKSTEP_DEVICE_INSTANTIATE(score_slots, ScoreSlots)
 
 }  // namespace lockstep::device

@@ -3,8 +3,6 @@
 
 namespace lockstep::device {
 
-namespace {
-
 template <class T, Style kStyle>
 void add_l2(const AddL2<T>& a, KernelContext& context) {
   start<T>(context, "add_l2", over_vector(context.device(), kStyle, a.count), a.l2, a.w, a.g, a.count);
@@ -34,31 +32,24 @@ void rmsprop_step(const RmspropStep<T>& a, KernelContext& context) {
 }
 
 /// `partial` lies on the device.
-template <class T>
+template <class T, Style kStyle>
 void square_sums(const SquareSums<T>& a, KernelContext& context) {
   const std::int64_t blocks = divide_up(a.count, kSquareBlock);
   start<T>(context, "square_sums", over_vector(context.device(), Style::naive, blocks), a.x, a.partial, a.count);
 }
 
-template <class T>
+template <class T, Style kStyle>
 void running_update(const RunningUpdate<T>& a, KernelContext& context) {
   start<T>(context, "running_update", over_vector(context.device(), Style::naive, a.count), a.momentum, a.elements,
            a.sum, a.running, a.count);
 }
 
-}  // namespace
-
-template <class T, Style kStyle>
-void add_optimizers(KernelTable<T>& table) {
-  table.add_l2 = {table.backend, &add_l2<T, kStyle>};
-  table.scale_gradient = {table.backend, &scale_gradient<T, kStyle>};
-  table.sgd_step = {table.backend, &sgd_step<T, kStyle>};
-  table.adam_step = {table.backend, &adam_step<T, kStyle>};
-  table.rmsprop_step = {table.backend, &rmsprop_step<T, kStyle>};
-  table.square_sums = {table.backend, &square_sums<T>};
-  table.running_update = {table.backend, &running_update<T>};
-}
-
-LOCKSTEP_INSTANTIATE_STYLES(add_optimizers);
+LOCKSTEP_DEVICE_INSTANTIATE(add_l2, AddL2)
+LOCKSTEP_DEVICE_INSTANTIATE(scale_gradient, ScaleGradient)
+LOCKSTEP_DEVICE_INSTANTIATE(sgd_step, SgdStep)
+LOCKSTEP_DEVICE_INSTANTIATE(adam_step, AdamStep)
+LOCKSTEP_DEVICE_INSTANTIATE(rmsprop_step, RmspropStep)
+LOCKSTEP_DEVICE_INSTANTIATE(square_sums, SquareSums)
+LOCKSTEP_DEVICE_INSTANTIATE(running_update, RunningUpdate)
 
 }  // namespace lockstep::device

@@ -12,6 +12,13 @@ void start_pool(KernelContext& context, const char* kernel, Matrix<T> over, cons
            rest..., over.data, over.stride, over.cols);
 }
 
+template <class T>
+T share_of(const Pool2dGeometry& g) {
+  return T(1) / T(g.window_h * g.window_w);
+}
+
+}  // namespace
+
 template <class T, Style kStyle>
 void max_pool2d_forward(const MaxPool2dForward<T>& a, KernelContext& context) {
   start_pool<T, kStyle>(context, "max_pool2d_forward", a.y, a.geometry, a.x.data, a.x.stride);
@@ -31,11 +38,6 @@ void max_pool2d_backward(const MaxPool2dBackward<T>& a, KernelContext& context) 
                         a.dy.data, a.dy.stride);
 }
 
-template <class T>
-T share_of(const Pool2dGeometry& g) {
-  return T(1) / T(g.window_h * g.window_w);
-}
-
 template <class T, Style kStyle>
 void avg_pool2d_forward(const AvgPool2dForward<T>& a, KernelContext& context) {
   start_pool<T, kStyle>(context, "avg_pool2d_forward", a.y, a.geometry, share_of<T>(a.geometry), a.x.data, a.x.stride);
@@ -47,16 +49,9 @@ void avg_pool2d_backward(const AvgPool2dBackward<T>& a, KernelContext& context) 
                         a.dy.stride);
 }
 
-}  // namespace
-
-template <class T, Style kStyle>
-void add_pooling(KernelTable<T>& table) {
-  table.max_pool2d_forward = {table.backend, &max_pool2d_forward<T, kStyle>};
-  table.max_pool2d_backward = {table.backend, &max_pool2d_backward<T, kStyle>};
-  table.avg_pool2d_forward = {table.backend, &avg_pool2d_forward<T, kStyle>};
-  table.avg_pool2d_backward = {table.backend, &avg_pool2d_backward<T, kStyle>};
-}
-
-LOCKSTEP_INSTANTIATE_STYLES(add_pooling);
+LOCKSTEP_DEVICE_INSTANTIATE(max_pool2d_forward, MaxPool2dForward)
+LOCKSTEP_DEVICE_INSTANTIATE(max_pool2d_backward, MaxPool2dBackward)
+LOCKSTEP_DEVICE_INSTANTIATE(avg_pool2d_forward, AvgPool2dForward)
+LOCKSTEP_DEVICE_INSTANTIATE(avg_pool2d_backward, AvgPool2dBackward)
 
 }  // namespace lockstep::device

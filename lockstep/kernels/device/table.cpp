@@ -1,38 +1,28 @@
 #include "lockstep/kernels/device/table.hpp"
 
-#include "lockstep/kernels/device/launch.hpp"
-#include "lockstep/kernels/device/missing.hpp"
+#include "lockstep/kernels/device/kernels.hpp"
 
 namespace lockstep {
 
 namespace {
 
 template <class T, device::Style kStyle>
-KernelTable<T> common_table(std::string_view name) {
-  KernelTable<T> table = make_missing_table<T>(name);
-  device::add_elementwise<T, kStyle>(table);
-  device::add_optimizers<T, kStyle>(table);
-  device::add_losses<T, kStyle>(table);
-  device::add_pooling<T, kStyle>(table);
-  device::add_batch_norm<T, kStyle>(table);
-  device::add_naive_linear(table);
-  device::add_naive_conv2d(table);
-  return table;
+KernelTable<T> table_of(std::string_view name) {
+#define LOCKSTEP_DEVICE_KERNEL(operation, Args) .operation = {name, &device::operation<T, kStyle>},
+  return {.backend = name, LOCKSTEP_OPERATIONS(LOCKSTEP_DEVICE_KERNEL)};
+#undef LOCKSTEP_DEVICE_KERNEL
 }
 
 }  // namespace
 
 template <class T>
 KernelTable<T> make_device_table(std::string_view name) {
-  KernelTable<T> table = common_table<T, device::Style::tuned>(name);
-  device::add_tuned_linear(table);
-  device::add_tuned_conv2d(table);
-  return table;
+  return table_of<T, device::Style::tuned>(name);
 }
 
 template <class T>
 KernelTable<T> make_naive_device_table(std::string_view name) {
-  return common_table<T, device::Style::naive>(name);
+  return table_of<T, device::Style::naive>(name);
 }
 
 template KernelTable<float> make_device_table<float>(std::string_view);

@@ -1,6 +1,6 @@
 #pragma once
-// The tables of the device backends: the host side of every kernel, written once for OpenCL and CUDA. A slot works out
-// the shape of a launch and calls context.device().launch().
+// The tables of the device backends: the host side of every kernel, written once for OpenCL and CUDA. A kernel of the
+// table works out the shape of a launch and calls context.device().launch().
 
 #include <string_view>
 
@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// `name` is that of the backend and outlives the table. A slot without a kernel throws "opencl has no ...".
+/// `name` is that of the backend and outlives the table.
 template <class T>
 KernelTable<T> make_device_table(std::string_view name);
 

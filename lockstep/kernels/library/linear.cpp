@@ -1,5 +1,5 @@
-// Linear layers by OpenBLAS, one thread. The samples of a chunk are one matrix product, whatever its slots: the sum
-// over slots needs no tree here, for nobody promises its order.
+// Linear layers by OpenBLAS, one thread. The samples of a chunk are one matrix product, whatever its slots: sums
+// over slots need no tree here, because their order is not promised.
 
 #include "lockstep/kernels/linear.hpp"
 
@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/openblas.hpp"
 #include "lockstep/kernels/library/table.hpp"
-#include "lockstep/lab/openblas.hpp"
 
 namespace lockstep {
 

@@ -6,7 +6,6 @@
 
 #include "lockstep/kernels/primitives/elementwise_max.hpp"
 #include "lockstep/kernels/primitives/xxt.hpp"
-#include "lockstep/kernels/simd/table.hpp"
 
 namespace lockstep {
 
@@ -15,22 +14,5 @@ struct PrimitiveTable {
   void (*elementwise_max)(const ElementwiseMax&) = nullptr;
   void (*xxt)(const Xxt&) = nullptr;  // three loops; null in the tables of SIMD kernels, which have linear_forward
 };
-
-namespace naive_fma {
-PrimitiveTable make_primitives();
-}
-namespace naive_portable {
-PrimitiveTable make_primitives();
-}
-namespace naive_o0 {
-PrimitiveTable make_primitives();
-}
-
-/// Plain loops, the definition: in the optimised build that this machine can run.
-PrimitiveTable naive_primitives();
-/// The same loops compiled without optimisation. Error(usage) on a machine without fma.
-PrimitiveTable naive_o0_primitives();
-/// `isa` must be supported.
-PrimitiveTable simd_primitives(Isa isa);
 
 }  // namespace lockstep

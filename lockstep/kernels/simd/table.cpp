@@ -13,34 +13,31 @@
 
 namespace lockstep {
 
-#if defined(__x86_64__)
-namespace simd_baseline {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
-namespace simd_avx2 {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
-#if defined(LOCKSTEP_AVX512)
-namespace simd_avx512 {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
-#endif
+// The instruction sets of this build, slowest first: each has a namespace of its own (isa.hpp).
+#if defined(__x86_64__) && defined(LOCKSTEP_AVX512)
+#define LOCKSTEP_ISAS(X) X(baseline) X(avx2) X(avx512)
+#elif defined(__x86_64__)
+#define LOCKSTEP_ISAS(X) X(baseline) X(avx2)
 #elif defined(__aarch64__)
-namespace simd_neon {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
+#define LOCKSTEP_ISAS(X) X(neon)
 #else
-namespace simd_baseline {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
+#define LOCKSTEP_ISAS(X) X(baseline)
 #endif
 
+#define LOCKSTEP_DECLARE_ISA(isa)           \
+  namespace simd_##isa {                    \
+    template <class T>                      \
+    void fill_table(KernelTable<T>& table); \
+    PrimitiveTable make_primitives();       \
+  }
+LOCKSTEP_ISAS(LOCKSTEP_DECLARE_ISA)
+#undef LOCKSTEP_DECLARE_ISA
+
 namespace {
+
+#define LOCKSTEP_ISA_VALUE(isa) Isa::isa,
+constexpr Isa kBuilt[] = {LOCKSTEP_ISAS(LOCKSTEP_ISA_VALUE)};
+#undef LOCKSTEP_ISA_VALUE
 
 constexpr std::array<std::string_view, 4> kIsaNames = {"baseline", "avx2", "avx512", "neon"};
 
@@ -55,19 +52,11 @@ std::vector<std::string_view> names_of(const std::vector<Isa>& isas) {
 std::string_view isa_name(Isa isa) { return kIsaNames[static_cast<std::size_t>(isa)]; }
 
 std::vector<Isa> supported_isas() {
-#if defined(__x86_64__)
   const CpuFeatures cpu = cpu_features();
-  std::vector<Isa> isas = {Isa::baseline};
-  if (cpu.avx2) isas.push_back(Isa::avx2);
-#if defined(LOCKSTEP_AVX512)
-  if (cpu.avx512) isas.push_back(Isa::avx512);
-#endif
+  std::vector<Isa> isas;
+  for (const Isa isa : kBuilt)
+    if ((isa != Isa::avx2 || cpu.avx2) && (isa != Isa::avx512 || cpu.avx512)) isas.push_back(isa);
   return isas;
-#elif defined(__aarch64__)
-  return {Isa::neon};
-#else
-  return {Isa::baseline};
-#endif
 }
 
 Isa chosen_isa() {
@@ -83,20 +72,21 @@ Isa chosen_isa() {
 }
 
 template <class T>
-KernelTable<T> make_simd_table([[maybe_unused]] Isa isa) {
+KernelTable<T> make_simd_table(Isa isa) {
   KernelTable<T> table = make_naive_table<T>();
-#if defined(__x86_64__)
-  if (isa == Isa::baseline) simd_baseline::fill_table(table);
-  if (isa == Isa::avx2) simd_avx2::fill_table(table);
-#if defined(LOCKSTEP_AVX512)
-  if (isa == Isa::avx512) simd_avx512::fill_table(table);
-#endif
-#elif defined(__aarch64__)
-  simd_neon::fill_table(table);
-#else
-  simd_baseline::fill_table(table);
-#endif
+#define LOCKSTEP_FILL_TABLE(name) \
+  if (isa == Isa::name) simd_##name::fill_table(table);
+  LOCKSTEP_ISAS(LOCKSTEP_FILL_TABLE)
+#undef LOCKSTEP_FILL_TABLE
   return table;
+}
+
+PrimitiveTable simd_primitives(Isa isa) {
+#define LOCKSTEP_PRIMITIVES(name) \
+  if (isa == Isa::name) return simd_##name::make_primitives();
+  LOCKSTEP_ISAS(LOCKSTEP_PRIMITIVES)
+#undef LOCKSTEP_PRIMITIVES
+  throw Error(ExitCode::bug, fmt::format("this build has no kernels for {}", isa_name(isa)));
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lockstep/kernels/primitives/table.hpp"
 #include "lockstep/kernels/table.hpp"
 
 namespace lockstep {
@@ -28,5 +29,8 @@ KernelTable<T> make_simd_table(Isa isa);
 /// For chosen_isa().
 template <class T>
 KernelTable<T> make_simd_table();
+
+/// `isa` must be supported.
+PrimitiveTable simd_primitives(Isa isa);
 
 }  // namespace lockstep

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/cuda/cuda.hpp"
 #include "lockstep/kernels/cuda/plugin.hpp"
-#include "lockstep/kernels/device/devices.hpp"
 #include "tests/kernels/cuda/emulated.hpp"
 
 namespace lockstep::test {

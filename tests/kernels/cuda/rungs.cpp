@@ -1,4 +1,5 @@
-#include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/device/device.hpp"
 #include "tests/kernels/cuda/emulated.hpp"
 #include "tests/kernels/device/staged.hpp"
 

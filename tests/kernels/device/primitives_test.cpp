@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "lockstep/kernels/primitives/table.hpp"
+#include "lockstep/kernels/naive/table.hpp"
 #include "tests/kernels/device/staged.hpp"
 #include "tests/kernels/support.hpp"
 

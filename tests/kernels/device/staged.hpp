@@ -209,38 +209,9 @@ void run_staged(const Args& args, KernelContext&) {
 template <std::size_t kRung, class T>
 KernelTable<T> staged_table() {
   KernelTable<T> table = rungs()[kRung].table<T>();
-  const auto set = [&]<class Args, Kernel<Args> KernelTable<T>::*kSlot>() {
-    table.*kSlot = {(table.*kSlot).name, &run_staged<kRung, T, Args, kSlot>};
-  };
-#define LOCKSTEP_STAGE(Args, slot) set.template operator()<Args<T>, &KernelTable<T>::slot>();
-  LOCKSTEP_STAGE(LinearForward, linear_forward)
-  LOCKSTEP_STAGE(LinearBackwardData, linear_backward_data)
-  LOCKSTEP_STAGE(LinearBackwardWeights, linear_backward_weights)
-  LOCKSTEP_STAGE(Conv2dForward, conv2d_forward)
-  LOCKSTEP_STAGE(Conv2dBackwardData, conv2d_backward_data)
-  LOCKSTEP_STAGE(Conv2dBackwardWeights, conv2d_backward_weights)
-  LOCKSTEP_STAGE(MaxPool2dForward, max_pool2d_forward)
-  LOCKSTEP_STAGE(MaxPool2dBackward, max_pool2d_backward)
-  LOCKSTEP_STAGE(AvgPool2dForward, avg_pool2d_forward)
-  LOCKSTEP_STAGE(AvgPool2dBackward, avg_pool2d_backward)
-  LOCKSTEP_STAGE(ActivationForward, activation_forward)
-  LOCKSTEP_STAGE(ActivationBackward, activation_backward)
-  LOCKSTEP_STAGE(SoftmaxForward, softmax_forward)
-  LOCKSTEP_STAGE(SoftmaxBackward, softmax_backward)
-  LOCKSTEP_STAGE(BatchNormForward, batch_norm_forward)
-  LOCKSTEP_STAGE(BatchNormBackward, batch_norm_backward)
-  LOCKSTEP_STAGE(BatchNormInference, batch_norm_inference)
-  LOCKSTEP_STAGE(DropoutApply, dropout_apply)
-  LOCKSTEP_STAGE(Add, add)
-  LOCKSTEP_STAGE(LossGradient, loss_gradient)
-  LOCKSTEP_STAGE(AddL2, add_l2)
-  LOCKSTEP_STAGE(ScaleGradient, scale_gradient)
-  LOCKSTEP_STAGE(SgdStep, sgd_step)
-  LOCKSTEP_STAGE(AdamStep, adam_step)
-  LOCKSTEP_STAGE(RmspropStep, rmsprop_step)
-  LOCKSTEP_STAGE(SquareSums, square_sums)
-  LOCKSTEP_STAGE(RunningUpdate, running_update)
-  LOCKSTEP_STAGE(ScoreSlots, score_slots)
+#define LOCKSTEP_STAGE(operation, Args) \
+  table.operation = {table.operation.name, &run_staged<kRung, T, Args<T>, &KernelTable<T>::operation>};
+  LOCKSTEP_OPERATIONS(LOCKSTEP_STAGE)
 #undef LOCKSTEP_STAGE
   return table;
 }

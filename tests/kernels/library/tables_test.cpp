@@ -1,8 +1,8 @@
 // Whose kernels the table holds, and that their results do not depend on who calls.
 #include <string>
 
+#include "lockstep/core/openblas.hpp"
 #include "lockstep/kernels/backend.hpp"
-#include "lockstep/lab/openblas.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "tests/kernels/every_operation.hpp"
 #include "tests/kernels/library/bounds.hpp"

@@ -1,13 +1,6 @@
 // Activations, addition and dropout. Work-items walk rows and blocks of LANES samples in steps of the launch's size, so
 // that any shape of launch does all the work.
 
-#define RELU 0
-#define LEAKY_RELU 1
-#define TANH 2
-#define ABS_TANH 3
-#define SIGMOID 4
-#define GELU 5
-
 DEVICE LANE gelu_tanh(LANE x) {
   const LANE u = SET(R(0.7978845608028654)) * fma(SET(R(0.044715)) * (x * x), x, x);
   return real_tanh(u);
@@ -80,7 +73,6 @@ KERNEL add_matrices(IN(REAL, a), I64 a_stride, IN(REAL, b), I64 b_stride, OUT(RE
 
 // Philox4x32-10 of core/philox.hpp; a work-item takes four rows of a column, which share one block of random words.
 #define PHILOX_HIGH(a, b) ((U32)(((U64)(a) * (U64)(b)) >> 32))
-#define DROPOUT_ROWS 4
 
 KERNEL dropout(U32 key0, U32 key1, U32 purpose, U32 epoch, U32 layer, I64 first_row, U32 threshold, REAL scale,
                IN(I64, ids), IN(REAL, x), I64 x_stride, OUT(REAL, y), I64 y_stride, I64 rows, I64 cols) {

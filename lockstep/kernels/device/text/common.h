@@ -51,7 +51,6 @@ DEVICE REAL slot_tree(GLOBAL const REAL *sums, I64 step, I64 slots) {
 }
 
 // The fixed tree over the 16 virtual lanes.
-#define VIRTUAL_LANES 16
 DEVICE REAL lane_tree(REAL *lanes) {
   for (int half_of = VIRTUAL_LANES / 2; half_of > 0; half_of /= 2)
     for (int l = 0; l < half_of; ++l) lanes[l] = lanes[l] + lanes[l + half_of];

@@ -35,10 +35,6 @@ KERNEL softmax_backward(IN(REAL, y), I64 y_stride, IN(REAL, dy), I64 dy_stride, 
     dx[k * dx_stride + s] = y[k * y_stride + s] * (dy[k * dy_stride + s] - product);
 }
 
-#define CROSS_ENTROPY 0
-#define BINARY_CROSS_ENTROPY 1
-#define SQUARED_ERROR 2
-
 KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, labels), IN(REAL, values), I64 values_stride,
                      OUT(REAL, loss), OUT(REAL, dz), I64 dz_stride, I64 rows, I64 cols) {
   USE_IN(REAL, z);

@@ -71,7 +71,6 @@ KERNEL rmsprop_step(REAL lr, REAL alpha, REAL eps, IN(REAL, g), OUT(REAL, w), OU
   }
 }
 
-#define SQUARE_BLOCK 1024
 KERNEL square_sums(IN(REAL, x), OUT(double, partial), I64 count) {
   USE_IN(REAL, x);
   USE_OUT(double, partial);

@@ -1,5 +1,6 @@
 #pragma once
-// OpenBLAS, looked for at run time: nobody needs it, and a program that does not use it does not start its threads.
+// OpenBLAS, loaded at run time: optional, and its threads start only in a program that uses it. Kernels compute with it
+// (kernels/library), and its rate is a yardstick (lab/peak.hpp).
 
 #include <string>
 
