@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-class TensorGroup final : public Holders {
+class TensorGroup final : public ActivationGather {
  public:
   /// `members` in the order of their parts, on a channel of this thread.
   explicit TensorGroup(std::unique_ptr<Ranks> members) : members_(std::move(members)) {}

@@ -51,7 +51,7 @@ Pass<T> Worker<T>::pass_of(const Chunk& chunk) {
           .epoch = chunk.epoch,
           .recorder = chunk.recorder,
           .watch = chunk.watch,
-          .holders = group_};
+          .gather = group_};
 }
 
 template <class T>

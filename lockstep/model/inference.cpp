@@ -9,6 +9,7 @@
 #include "lockstep/data/samples.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/device/device.hpp"
+#include "lockstep/nn/inference_group.hpp"
 
 namespace lockstep {
 
@@ -22,9 +23,9 @@ constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
 /// a team takes a few of them, and much longer where another program has the core.
 constexpr double kWorthATeam = 2e6;
 
-class TeamCrew final : public Crew {
+class TeamGroup final : public InferenceGroup {
  public:
-  explicit TeamCrew(const Member& member) : Crew(member.index, member.size), barrier_(member.barrier) {}
+  explicit TeamGroup(const Member& member) : InferenceGroup(member.index, member.size), barrier_(member.barrier) {}
   void meet() const override { barrier_.wait(); }
 
  private:
@@ -175,9 +176,9 @@ void Inference<T>::run_together(const Feed<T>& feed, std::int64_t count) {
     shared.memory.output = feed.output(first);
     layers_.place(shared.memory, samples);
     team_.run([this, &call](const Member& member) {
-      const TeamCrew crew(member);
+      const TeamGroup group(member);
       Pass<T> pass = pass_of(*seats_[static_cast<std::size_t>(member.index)]);
-      pass.crew = &crew;
+      pass.group = &group;
       layers_.forward(pass, call.x, seats_[0]->memory);
     });
     feed.store(first, layers_.empty() ? call.x : shared.memory.layers.back().y);

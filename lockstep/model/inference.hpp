@@ -47,7 +47,7 @@ class Inference final : public InferenceEngine {
   const PredictOptions& options() const override { return options_; }
 
  private:
-  /// What one member of the team owns. A crew works in the seat of its first member.
+  /// What one member of the team owns. An inference group works in the seat of its first member.
   struct Seat {
     KernelContext context;
     std::int64_t samples = 0;  // what the memory is for
@@ -59,7 +59,7 @@ class Inference final : public InferenceEngine {
   struct Call {
     const Feed<T>& feed;
     std::int64_t count;
-    ConstMatrix<T> x{};  // of a crew
+    ConstMatrix<T> x{};  // of an inference group
   };
 
   template <class S>

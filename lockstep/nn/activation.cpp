@@ -35,34 +35,20 @@ class ActivationLayer : public Layer<T> {
 
   Sharing sharing() const override { return Sharing::by_channel; }
 
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const Channels own = this->own_channels(pass);
-    pass.kernels.activation_forward({.kind = f_.kind,
-                                     .slope = T(f_.slope),
-                                     .x = this->rows_of(x, this->plan().in, own),
-                                     .y = this->rows_of(memory.y, this->plan().out, own)},
-                                    pass.context);
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    pass.kernels.activation_forward({.kind = f_.kind, .slope = T(f_.slope), .x = v.x, .y = v.y}, pass.context);
   }
 
   /// dx = dy f'(x)
-  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
-                Matrix<T> dx) const override {
-    if (dx.data == nullptr) return;
-    const Channels own = this->held_channels();
-    const Shape& shape = this->plan().in;
-    pass.kernels.activation_backward({.kind = f_.kind,
-                                      .slope = T(f_.slope),
-                                      .x = this->rows_of(x, shape, own),
-                                      .y = this->rows_of(memory.y, shape, own),
-                                      .dy = this->rows_of(dy, shape, own),
-                                      .dx = this->rows_of(dx, shape, own)},
-                                     pass.context);
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    if (v.dx.data == nullptr) return;
+    pass.kernels.activation_backward(
+        {.kind = f_.kind, .slope = T(f_.slope), .x = v.x, .y = v.y, .dy = v.dy, .dx = v.dx}, pass.context);
   }
 
-  Cost forward_cost(std::int64_t samples) const override {
-    return this->share_of_work() * activation_cost(f_.kind, this->plan().in.elements(), samples, sizeof(T));
+  Cost own_forward_cost(std::int64_t samples) const override {
+    return activation_cost(f_.kind, this->plan().in.elements(), samples, sizeof(T));
   }
-  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
 
  private:
   Function f_;

@@ -14,11 +14,7 @@ class BatchNormLayer : public Layer<T> {
       : Layer<T>(plan),
         spec_(std::get<BatchNorm>(plan.spec.kind)),
         channels_(plan.in[0]),
-        pixels_(plan.in.elements() / plan.in[0]),
-        gamma_(plan.parameters[0].offset),
-        beta_(plan.parameters[1].offset),
-        running_mean_(plan.parameters[2].offset),
-        running_var_(plan.parameters[3].offset) {}
+        pixels_(plan.in.elements() / plan.in[0]) {}
 
   bool backward_in_place() const override { return true; }
   Sharing sharing() const override { return Sharing::by_channel; }
@@ -27,71 +23,69 @@ class BatchNormLayer : public Layer<T> {
     memory.saved = AlignedBuffer<T>(2 * slots * channels_, where);
   }
 
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const Channels own = this->own_channels(pass);
-    const std::int64_t skipped = own.first - this->held_channels().first;  // channels whose parameters come before
-    const T* p = pass.parameters + skipped;
-    if (!pass.training) {
-      pass.kernels.batch_norm_inference({.channels = own.count,
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>& memory) const override {
+    const auto& [gamma, beta, running_mean, running_var] = v.parameters;
+    if (pass.training)
+      pass.kernels.batch_norm_forward({.channels = v.out.count,
+                                       .pixels = pixels_,
+                                       .eps = T(spec_.eps),
+                                       .x = v.x,
+                                       .gamma = gamma,
+                                       .beta = beta,
+                                       .slots = pass.slots,
+                                       .y = v.y,
+                                       .mean = mean(memory),
+                                       .inv_std = inv_std(memory, pass),
+                                       .sum_mean = v.gradients[2],
+                                       .sum_var = v.gradients[3]},
+                                      pass.context);
+    else
+      pass.kernels.batch_norm_inference({.channels = v.out.count,
                                          .pixels = pixels_,
                                          .eps = T(spec_.eps),
-                                         .x = this->rows_of(x, this->plan().in, own),
-                                         .gamma = p + gamma_,
-                                         .beta = p + beta_,
-                                         .running_mean = p + running_mean_,
-                                         .running_var = p + running_var_,
-                                         .y = this->rows_of(memory.y, this->plan().out, own)},
+                                         .x = v.x,
+                                         .gamma = gamma,
+                                         .beta = beta,
+                                         .running_mean = running_mean,
+                                         .running_var = running_var,
+                                         .y = v.y},
                                         pass.context);
-      return;
-    }
-    pass.kernels.batch_norm_forward({.channels = own.count,
-                                     .pixels = pixels_,
-                                     .eps = T(spec_.eps),
-                                     .x = this->rows_of(x, this->plan().in, own),
-                                     .gamma = p + gamma_,
-                                     .beta = p + beta_,
-                                     .slots = pass.slots,
-                                     .y = this->rows_of(memory.y, this->plan().out, own),
-                                     .mean = mean(memory),
-                                     .inv_std = inv_std(memory, pass),
-                                     .sum_mean = pass.gradients + running_mean_,
-                                     .sum_var = pass.gradients + running_var_},
-                                    pass.context);
   }
 
-  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
-                Matrix<T> dx) const override {
-    const Channels own = this->held_channels();
-    pass.kernels.batch_norm_backward({.channels = own.count,
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>& memory) const override {
+    pass.kernels.batch_norm_backward({.channels = v.out.count,
                                       .pixels = pixels_,
-                                      .x = this->rows_of(x, this->plan().in, own),
-                                      .dy = this->rows_of(dy, this->plan().out, own),
-                                      .gamma = pass.parameters + gamma_,
+                                      .x = v.x,
+                                      .dy = v.dy,
+                                      .gamma = v.parameters[0],
                                       .mean = mean(memory),
                                       .inv_std = inv_std(memory, pass),
                                       .slots = pass.slots,
-                                      .dx = dx.data == nullptr ? dx : this->rows_of(dx, this->plan().in, own),
-                                      .dgamma = pass.gradients + gamma_,
-                                      .dbeta = pass.gradients + beta_},
+                                      .dx = v.dx,
+                                      .dgamma = v.gradients[0],
+                                      .dbeta = v.gradients[1]},
                                      pass.context);
   }
 
   /// running = (1 - momentum) * running + momentum * (sum / count)
   void update_statistics(const KernelTable<T>& kernels, KernelContext& context, T* parameters, const T* sums,
                          std::int64_t samples) const override {
-    for (const std::int64_t offset : {running_mean_, running_var_})
-      kernels.running_update({.count = this->held_channels().count,
-                              .momentum = T(spec_.momentum),
-                              .elements = T(samples * pixels_),
-                              .sum = sums + offset,
-                              .running = parameters + offset},
-                             context);
+    for (const ParameterInfo& running : this->plan().parameters)
+      if (!running.trainable())
+        kernels.running_update({.count = running.elements(),
+                                .momentum = T(spec_.momentum),
+                                .elements = T(samples * pixels_),
+                                .sum = sums + running.offset,
+                                .running = parameters + running.offset},
+                               context);
   }
 
-  Cost forward_cost(std::int64_t samples) const override {
-    return this->share_of_work() * batch_norm_cost(channels_, pixels_, samples, sizeof(T));
+  Cost own_forward_cost(std::int64_t samples) const override {
+    return batch_norm_cost(channels_, pixels_, samples, sizeof(T));
   }
-  Cost backward_cost(std::int64_t samples, bool) const override { return forward_cost(samples); }
+  /// One kernel computes both gradients.
+  Cost parameter_gradient_cost(std::int64_t samples) const override { return own_forward_cost(samples); }
+  Cost data_gradient_cost(std::int64_t) const override { return {}; }
 
  private:
   T* mean(LayerMemory<T>& memory) const { return memory.saved.data(); }
@@ -100,7 +94,7 @@ class BatchNormLayer : public Layer<T> {
   }
 
   BatchNorm spec_;
-  std::int64_t channels_, pixels_, gamma_, beta_, running_mean_, running_var_;
+  std::int64_t channels_, pixels_;
 };
 
 }  // namespace

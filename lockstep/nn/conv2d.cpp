@@ -1,6 +1,5 @@
 #include "lockstep/kernels/conv2d.hpp"
 
-#include "lockstep/nn/columns.hpp"
 #include "lockstep/nn/layer.hpp"
 
 namespace lockstep {
@@ -12,11 +11,7 @@ template <class T>
 class Conv2dLayer : public Layer<T> {
  public:
   explicit Conv2dLayer(const LayerPlan& plan)
-      : Layer<T>(plan),
-        geometry_(conv2d_geometry(std::get<Conv2d>(plan.spec.kind), plan.in)),
-        weight_(plan.parameters[0].offset) {
-    if (plan.parameters.size() > 1) bias_ = plan.parameters[1].offset;
-  }
+      : Layer<T>(plan), geometry_(conv2d_geometry(std::get<Conv2d>(plan.spec.kind), plan.in)) {}
 
   Sharing sharing() const override { return Sharing::from_all; }
 
@@ -24,105 +19,55 @@ class Conv2dLayer : public Layer<T> {
   /// are few, stay as they are.
   void prepare(const T* parameters, LayerMemory<T>& memory) const override {
     if (geometry_.groups > 1) return;
-    memory.prepared = transposed(dense_matrix(parameters + weight_, geometry_.out_channels, elements_of_output()));
+    const T* const w = parameters + this->plan().parameters[0].offset;
+    memory.prepared = transposed(dense_matrix(w, geometry_.out_channels, elements_of_output()));
   }
 
-  /// Whole groups go to the kernel together, parts of a group one by one.
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    for_each_group_run(
-        this->own_channels(pass), geometry_.out_per_group(),
-        [&](const Channels& some, std::int64_t, std::int64_t groups) { forward_some(pass, x, memory, some, groups); });
-  }
-
-  /// dx = dy convolved with the turned kernel, dw = dy correlated with x, db = sum of dy
-  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
-    for_each_group_run(this->held_channels(), geometry_.out_per_group(),
-                       [&](const Channels& some, std::int64_t, std::int64_t groups) {
-                         backward_weights_some(pass, x, dy, some, groups);
-                       });
-    if (dx.data == nullptr) return;
-    this->await_gradient(pass);
-    const std::int64_t columns = this->plan().columns;
-    const T* w = columns < 0 ? pass.parameters + weight_ : pass.columns + columns;
-    for_each_group_run(held_inputs(), geometry_.in_per_group(),
-                       [&](const Channels& some, std::int64_t first_group, std::int64_t groups) {
-                         w += backward_data_some(pass, w, dy, dx, some, {first_group, groups});
-                       });
-  }
-
-  Cost forward_cost(std::int64_t samples) const override {
-    return this->share_of_work() * conv2d_cost(geometry_, samples, sizeof(T));
-  }
-  Cost backward_cost(std::int64_t samples, bool data) const override {
-    const double share = double(held_inputs().count) / double(geometry_.in_channels);
-    return forward_cost(samples) + (data ? share * conv2d_cost(geometry_, samples, sizeof(T)) : Cost{});
-  }
-
- private:
-  // Some channels, which make up `groups` groups or lie in one.
-
-  void forward_some(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, const Channels& outs,
-                    std::int64_t groups) const {
-    const Channels ins = inputs_of(outs, groups);
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>& memory) const override {
     ConstMatrix<T> w_transposed;
     if (memory.prepared.size() > 0) {
       const std::int64_t stride = transposed_stride(geometry_.out_channels);
-      w_transposed = {memory.prepared.data() + outs.first, elements_of_output(), stride - outs.first, stride};
+      w_transposed = {memory.prepared.data() + v.out.first, elements_of_output(), stride - v.out.first, stride};
     }
-    pass.kernels.conv2d_forward({.geometry = part_of_it(ins, outs, groups),
-                                 .x = this->rows_of(x, this->plan().in, ins),
-                                 .w = pass.parameters + weight_ + held_index(outs) * elements_of_output(),
-                                 .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + held_index(outs),
-                                 .y = this->rows_of(memory.y, this->plan().out, outs),
+    pass.kernels.conv2d_forward({.geometry = geometry_of(v),
+                                 .x = v.x,
+                                 .w = v.parameters[0],
+                                 .b = v.parameters[1],
+                                 .y = v.y,
                                  .w_transposed = w_transposed},
                                 pass.context);
   }
 
-  void backward_weights_some(const Pass<T>& pass, ConstMatrix<T> x, Matrix<T> dy, const Channels& outs,
-                             std::int64_t groups) const {
-    const Channels ins = inputs_of(outs, groups);
-    pass.kernels.conv2d_backward_weights({.geometry = part_of_it(ins, outs, groups),
-                                          .x = this->rows_of(x, this->plan().in, ins),
-                                          .dy = this->rows_of(dy, this->plan().out, outs),
-                                          .slots = pass.slots,
-                                          .dw = pass.gradients + weight_ + held_index(outs) * elements_of_output(),
-                                          .db = bias_ < 0 ? nullptr : pass.gradients + bias_ + held_index(outs)},
-                                         pass.context);
+  /// dw = dy correlated with x, db = sum of dy, dx = dy convolved with the turned kernel
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    if (v.gradients[0] != nullptr)
+      pass.kernels.conv2d_backward_weights({.geometry = geometry_of(v),
+                                            .x = v.x,
+                                            .dy = v.dy,
+                                            .slots = pass.slots,
+                                            .dw = v.gradients[0],
+                                            .db = v.gradients[1]},
+                                           pass.context);
+    if (v.dx.data != nullptr)
+      pass.kernels.conv2d_backward_data({.geometry = geometry_of(v), .w = v.parameters[0], .dy = v.dy, .dx = v.dx},
+                                        pass.context);
   }
 
-  /// Of input channels; `w` is the weight of these alone, and the size of it is returned.
-  std::int64_t backward_data_some(const Pass<T>& pass, const T* w, Matrix<T> dy, Matrix<T> dx, const Channels& ins,
-                                  const Channels& groups) const {
-    const Channels outs = {groups.first * geometry_.out_per_group(), groups.count * geometry_.out_per_group()};
-    const Conv2dGeometry geometry = part_of_it(ins, outs, groups.count);
-    pass.kernels.conv2d_backward_data({.geometry = geometry,
-                                       .w = w,
-                                       .dy = this->rows_of(dy, this->plan().out, outs),
-                                       .dx = this->rows_of(dx, this->plan().in, ins)},
-                                      pass.context);
-    return outs.count * geometry.in_per_group() * geometry_.kernel_h * geometry_.kernel_w;
-  }
+  Cost own_forward_cost(std::int64_t samples) const override { return conv2d_cost(geometry_, samples, sizeof(T)); }
+  Cost parameter_gradient_cost(std::int64_t samples) const override { return own_forward_cost(samples); }
 
-  /// The inputs of output channels.
-  Channels inputs_of(const Channels& outs, std::int64_t groups) const {
-    return {outs.first / geometry_.out_per_group() * geometry_.in_per_group(), groups * geometry_.in_per_group()};
-  }
-  Conv2dGeometry part_of_it(const Channels& ins, const Channels& outs, std::int64_t groups) const {
+ private:
+  Conv2dGeometry geometry_of(const LayerViews<T>& v) const {
     Conv2dGeometry geometry = geometry_;
-    geometry.groups = groups;
-    geometry.in_channels = ins.count;
-    geometry.out_channels = outs.count;
+    geometry.groups = v.groups;
+    geometry.in_channels = v.in.count;
+    geometry.out_channels = v.out.count;
     return geometry;
   }
-  /// Where these output channels are among those whose parameters are held.
-  std::int64_t held_index(const Channels& outs) const { return outs.first - this->held_channels().first; }
   /// Elements of the weight that belong to one output channel.
   std::int64_t elements_of_output() const { return geometry_.in_per_group() * geometry_.kernel_h * geometry_.kernel_w; }
-  /// The input channels whose gradients this member computes.
-  Channels held_inputs() const { return this->plan().in_split.part(geometry_.in_channels, this->plan().member); }
 
   Conv2dGeometry geometry_;
-  std::int64_t weight_, bias_ = -1;
 };
 
 }  // namespace

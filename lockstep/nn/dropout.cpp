@@ -16,32 +16,38 @@ class DropoutLayer : public Layer<T> {
 
   Sharing sharing() const override { return Sharing::by_channel; }
 
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const Channels own = this->own_channels(pass);
-    apply(pass, pass.training ? p_ : 0, own, x, memory.y);
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    if (pass.training && p_ > 0)
+      apply(pass, v.out, v.x, v.y);
+    else if (v.x.data != v.y.data)
+      copy_rows(pass, v.x, v.y);
   }
 
-  void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
-    if (dx.data != nullptr) apply(pass, p_, this->held_channels(), dy, dx);
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    if (v.dx.data == nullptr) return;
+    if (p_ > 0)
+      apply(pass, v.out, v.dy, v.dx);
+    else if (v.dx.data != v.dy.data)
+      copy_rows(pass, ConstMatrix<T>(v.dy), v.dx);
   }
 
-  Cost forward_cost(std::int64_t samples) const override {
-    return this->share_of_work() * dropout_cost(this->plan().in.elements(), samples, sizeof(T));
+  Cost own_forward_cost(std::int64_t samples) const override {
+    return dropout_cost(this->plan().in.elements(), samples, sizeof(T));
   }
-  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
 
  private:
-  void apply(const Pass<T>& pass, double p, const Channels& own, ConstMatrix<T> x, Matrix<T> y) const {
-    const std::int64_t pixels = this->plan().in.elements() / this->plan().in[0], end = (own.first + own.count) * pixels;
-    const std::int64_t first = own.first * pixels / kDropoutRows * kDropoutRows;  // rows before our own may be spoilt
-    x = x.rows_from(first, end - first);
-    y = y.rows_from(first, end - first);
-    if (p == 0) {
-      if (x.data != y.data) copy_rows(pass, x, y);
-      return;
-    }
+  /// One block of random words serves kDropoutRows rows. The kernel begins with a whole block: rows before those of the
+  /// views may be spoilt.
+  void apply(const Pass<T>& pass, const Channels& channels, ConstMatrix<T> x, Matrix<T> y) const {
+    const std::int64_t first_row = channels.first * (this->plan().in.elements() / this->plan().in[0]);
+    const std::int64_t before = first_row % kDropoutRows;
     const RandomKey key{.seed = pass.seed, .purpose = Purpose::dropout, .epoch = pass.epoch, .layer = this->plan().id};
-    pass.kernels.dropout_apply({.key = key, .sample_ids = pass.sample_ids, .first_row = first, .p = p, .x = x, .y = y},
+    pass.kernels.dropout_apply({.key = key,
+                                .sample_ids = pass.sample_ids,
+                                .first_row = first_row - before,
+                                .p = p_,
+                                .x = x.rows_from(-before, x.rows + before),
+                                .y = y.rows_from(-before, y.rows + before)},
                                pass.context);
   }
 

@@ -1,9 +1,11 @@
 #pragma once
-// Layers that run. A layer knows mathematics, not machines: it calls the kernels of whatever table the pass carries.
-// Layers are immutable and shared by all workers; what a worker needs to remember between forward and backward is in
-// its LayerMemory.
+// Layers that run. A layer knows mathematics, not machines: it calls the kernels of the table that the pass carries, on
+// the views that its sequence hands it. Who computes which channels is the sequence's concern (sequence.hpp). Layers
+// are immutable and shared by all workers; what a worker needs to remember between forward and backward is in its
+// LayerMemory.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,16 +13,17 @@
 
 #include "lockstep/kernels/table.hpp"
 #include "lockstep/lab/recorder.hpp"
-#include "lockstep/nn/crew.hpp"
 #include "lockstep/nn/plan.hpp"
 
 namespace lockstep {
 
-/// Who wants to know how far backward has come.
+class InferenceGroup;
+
+/// Is told how far backward has come, so that the reduction of gradients can begin before its end.
 class GradientWatch {
  public:
   virtual ~GradientWatch() = default;
-  /// Elements of pass.gradients from `first` on are complete: called with ever smaller ones.
+  /// Elements of pass.gradients from `first` on are complete. Every call has a smaller `first`.
   virtual void complete_from(std::int64_t first) = 0;
 };
 
@@ -38,10 +41,24 @@ struct Pass {
   std::span<const std::int64_t> sample_ids{};  // one per column; used in training only
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
-  Recorder* recorder = nullptr;    // where the time goes; null: nobody asks
-  GradientWatch* watch = nullptr;  // null: nobody wants to know
-  const Crew* crew = nullptr;      // who computes this pass together, in inference; null: this thread alone
-  Holders* holders = nullptr;      // the other members, where layers are split
+  Recorder* recorder = nullptr;           // where the time goes; null: not profiling
+  GradientWatch* watch = nullptr;         // null: no overlap with the reduction
+  const InferenceGroup* group = nullptr;  // the threads that compute this pass together; null: this thread alone
+  ActivationGather* gather = nullptr;     // of activations whose parts several ranks hold; null: layers are whole
+};
+
+/// What one call of a layer computes, as ready views: the whole layer, or some of its channels.
+template <class T>
+struct LayerViews {
+  static constexpr std::size_t kMostParameters = 4;
+
+  Channels in, out;         // the channels that the views hold, of all that the layer has
+  std::int64_t groups = 1;  // of a grouped convolution: the groups that these channels make up, or the one they lie in
+  ConstMatrix<T> x;
+  Matrix<T> y;
+  Matrix<T> dy, dx;                                    // backward; without data, dx is not wanted
+  std::array<const T*, kMostParameters> parameters{};  // of these channels, in the order of the plan; null: none
+  std::array<T*, kMostParameters> gradients{};         // the same; null in backward: not wanted
 };
 
 template <class T>
@@ -64,7 +81,7 @@ constexpr std::int64_t padded(std::int64_t samples) {
   return samples <= kFew ? samples : (samples + kLanes - 1) / kLanes * kLanes;
 }
 
-/// From row to row of transposed weights, for so many outputs: rows start on cache lines.
+/// From row to row of transposed weights for `outputs` outputs: rows start on cache lines.
 constexpr std::int64_t transposed_stride(std::int64_t outputs) { return (outputs + kLanes - 1) / kLanes * kLanes; }
 
 /// Weights [outputs, elements] as [elements, outputs].
@@ -98,8 +115,6 @@ class Layer {
   virtual ~Layer() = default;
 
   const LayerPlan& plan() const { return plan_; }
-  /// Where layers are split, and there are fewer channels than members.
-  bool holds_nothing() const { return held_channels().count == 0; }
 
   /// y may overwrite x: backward needs at most y.
   virtual bool in_place() const { return false; }
@@ -109,10 +124,6 @@ class Layer {
   virtual bool backward_in_place() const { return in_place(); }
 
   virtual Sharing sharing() const = 0;
-  /// Where layers are split: backward, with or without the data gradient, needs all of dy, not only this member's part.
-  virtual bool backward_needs_all(bool data) const {
-    return sharing() == Sharing::never || (data && sharing() == Sharing::from_all);
-  }
 
   /// Sets up memory, where the kernels of the pass will work, for chunks of up to `samples` columns in `slots` slots
   /// (saved, inner; y is the caller's concern). Without slots: for inference only.
@@ -122,53 +133,41 @@ class Layer {
   /// Fills `prepared` with what makes forward faster; it holds as long as the parameters stay as they are.
   virtual void prepare(const T* /*parameters*/, LayerMemory<T>&) const {}
 
-  /// Fills memory.y, whose view the caller has set: this member's channels of it where the pass has a crew, or where
-  /// layers are split.
-  virtual void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const = 0;
+  /// Fills views.y.
+  virtual void forward(const Pass<T>& pass, const LayerViews<T>& views, LayerMemory<T>& memory) const = 0;
 
-  /// Fills the layer's slices of pass.gradients, and dx unless it is empty: this member's part of it, where layers are
-  /// split. x is what forward was given (y itself where the layer ran in place). dy may be destroyed. Where all of it
-  /// is needed it may still be on its way: await_gradient() waits for it.
-  virtual void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
-                        Matrix<T> dx) const = 0;
+  /// Fills views.gradients and views.dx, as far as they are wanted. x is what forward was given (y itself where the
+  /// layer ran in place). dy may be destroyed.
+  virtual void backward(const Pass<T>& pass, const LayerViews<T>& views, LayerMemory<T>& memory) const = 0;
 
   /// Takes the batch's sums of running statistics into the parameters; `samples` is the size of the batch.
   virtual void update_statistics(const KernelTable<T>&, KernelContext&, T* /*parameters*/, const T* /*sums*/,
                                  std::int64_t /*samples*/) const {}
 
-  virtual Cost forward_cost(std::int64_t samples) const = 0;
-  /// With or without the data gradient.
-  virtual Cost backward_cost(std::int64_t samples, bool data) const = 0;
-  /// Without the layers inside this one, which have spans of their own.
-  virtual Cost own_forward_cost(std::int64_t samples) const { return forward_cost(samples); }
-  virtual Cost own_backward_cost(std::int64_t samples, bool data) const { return backward_cost(samples, data); }
+  // What the whole layer costs: its own work, and that of the layers inside it, which have spans of their own.
+  virtual Cost own_forward_cost(std::int64_t samples) const = 0;
+  virtual Cost parameter_gradient_cost(std::int64_t /*samples*/) const { return {}; }
+  virtual Cost data_gradient_cost(std::int64_t samples) const { return own_forward_cost(samples); }
+  virtual Cost inner_forward_cost(std::int64_t /*samples*/) const { return {}; }
+  virtual Cost inner_backward_cost(std::int64_t /*samples*/, bool /*data*/) const { return {}; }
 
- protected:
-  /// The channels of y whose parameters are held: all of them, unless layers are split.
-  Channels held_channels() const { return plan_.out_split.part(plan_.out[0], plan_.member); }
-  /// The channels of y that this thread computes in a pass.
-  Channels own_channels(const Pass<T>& pass) const {
-    return pass.crew == nullptr ? held_channels() : pass.crew->share(plan_.out[0]);
-  }
-  /// This member's share of the work on y.
-  double share_of_work() const { return double(held_channels().count) / double(plan_.out[0]); }
-  /// Returns when all of dy is there, in a backward that needs it.
-  void await_gradient(const Pass<T>& pass) const {
-    if (pass.holders == nullptr) return;
-    if (pass.recorder != nullptr) pass.recorder->close(backward_section(plan_.id));
-    pass.holders->finish_gather();
-    if (pass.recorder != nullptr) pass.recorder->close(kGatherSection);
-  }
-  /// The rows of these channels of x or y.
-  template <class View>
-  static View rows_of(const View& matrix, const Shape& shape, const Channels& channels) {
-    const std::int64_t pixels = shape.elements() / shape[0];
-    return matrix.rows_from(channels.first * pixels, channels.count * pixels);
+  Cost forward_cost(std::int64_t samples) const { return own_forward_cost(samples) + inner_forward_cost(samples); }
+  /// With or without the data gradient.
+  Cost backward_cost(std::int64_t samples, bool data) const {
+    return parameter_gradient_cost(samples) + (data ? data_gradient_cost(samples) : Cost{}) +
+           inner_backward_cost(samples, data);
   }
 
  private:
   LayerPlan plan_;
 };
+
+/// The rows of these channels of an activation of this shape.
+template <class View>
+View rows_of(const View& matrix, const Shape& shape, const Channels& channels) {
+  const std::int64_t pixels = shape.elements() / shape[0];
+  return matrix.rows_from(channels.first * pixels, channels.count * pixels);
+}
 
 /// Every kind but Flatten, which has nothing to compute: sequences leave it out.
 template <class T>

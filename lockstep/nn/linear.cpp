@@ -10,70 +10,44 @@ namespace {
 template <class T>
 class LinearLayer : public Layer<T> {
  public:
-  explicit LinearLayer(const LayerPlan& plan)
-      : Layer<T>(plan), in_(plan.in.elements()), out_(plan.out.elements()), weight_(plan.parameters[0].offset) {
-    if (plan.parameters.size() > 1) bias_ = plan.parameters[1].offset;
-  }
+  explicit LinearLayer(const LayerPlan& plan) : Layer<T>(plan), in_(plan.in.elements()), out_(plan.out.elements()) {}
 
   Sharing sharing() const override { return Sharing::from_all; }
 
   /// The transposed weights: with lanes over outputs, a vector of them lies together.
   void prepare(const T* parameters, LayerMemory<T>& memory) const override {
-    memory.prepared = transposed(dense_matrix(parameters + weight_, out_, in_));
+    memory.prepared = transposed(dense_matrix(parameters + this->plan().parameters[0].offset, out_, in_));
   }
 
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const Channels own = this->own_channels(pass);
-    if (own.count == 0) return;
-    const std::int64_t skipped = own.first - this->held_channels().first;  // outputs whose parameters come before
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>& memory) const override {
     ConstMatrix<T> w_transposed;
     if (memory.prepared.size() > 0)
-      w_transposed = {memory.prepared.data() + own.first, in_, own.count, transposed_stride(out_)};
-    pass.kernels.linear_forward({.x = x,
-                                 .w = weight(pass).rows_from(skipped, own.count),
-                                 .b = bias_ < 0 ? nullptr : pass.parameters + bias_ + skipped,
-                                 .y = memory.y.rows_from(own.first, own.count),
-                                 .w_transposed = w_transposed},
-                                pass.context);
+      w_transposed = {memory.prepared.data() + v.out.first, in_, v.out.count, transposed_stride(out_)};
+    pass.kernels.linear_forward(
+        {.x = v.x, .w = weight(v), .b = v.parameters[1], .y = v.y, .w_transposed = w_transposed}, pass.context);
   }
 
-  /// dx = w^T dy, dw = dy x^T, db = sum of dy
-  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
-    const Channels own = this->held_channels(), inputs = held_inputs();
-    if (own.count > 0)
-      pass.kernels.linear_backward_weights({.x = x,
-                                            .dy = dy.rows_from(own.first, own.count),
+  /// dw = dy x^T, db = sum of dy, dx = w^T dy
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    if (v.gradients[0] != nullptr)
+      pass.kernels.linear_backward_weights({.x = v.x,
+                                            .dy = v.dy,
                                             .slots = pass.slots,
-                                            .dw = dense_matrix(pass.gradients + weight_, own.count, in_),
-                                            .db = bias_ < 0 ? nullptr : pass.gradients + bias_},
+                                            .dw = dense_matrix(v.gradients[0], v.out.count, v.in.count),
+                                            .db = v.gradients[1]},
                                            pass.context);
-    if (dx.data == nullptr) return;
-    this->await_gradient(pass);
-    if (inputs.count == 0) return;
-    const std::int64_t columns = this->plan().columns;
-    pass.kernels.linear_backward_data(
-        {.w = columns < 0 ? weight(pass) : dense_matrix(pass.columns + columns, out_, inputs.count),
-         .dy = dy,
-         .dx = dx.rows_from(inputs.first, inputs.count)},
-        pass.context);
+    if (v.dx.data != nullptr) pass.kernels.linear_backward_data({.w = weight(v), .dy = v.dy, .dx = v.dx}, pass.context);
   }
 
-  Cost forward_cost(std::int64_t samples) const override {
-    return linear_cost(in_, this->held_channels().count, samples, sizeof(T));
-  }
-  Cost backward_cost(std::int64_t samples, bool data) const override {
-    return forward_cost(samples) + (data ? linear_cost(held_inputs().count, out_, samples, sizeof(T)) : Cost{});
-  }
+  Cost own_forward_cost(std::int64_t samples) const override { return linear_cost(in_, out_, samples, sizeof(T)); }
+  Cost parameter_gradient_cost(std::int64_t samples) const override { return own_forward_cost(samples); }
 
  private:
-  /// The inputs whose gradients this member computes.
-  Channels held_inputs() const { return this->plan().in_split.part(in_, this->plan().member); }
-  /// As much of it as is held.
-  ConstMatrix<T> weight(const Pass<T>& pass) const {
-    return dense_matrix(pass.parameters + weight_, this->held_channels().count, in_);
+  static ConstMatrix<T> weight(const LayerViews<T>& v) {
+    return dense_matrix(v.parameters[0], v.out.count, v.in.count);
   }
 
-  std::int64_t in_, out_, weight_, bias_ = -1;
+  std::int64_t in_, out_;
 };
 
 }  // namespace

@@ -6,84 +6,62 @@ namespace lockstep {
 
 namespace {
 
-Pool2dGeometry some_channels(Pool2dGeometry geometry, const Channels& channels) {
-  geometry.channels = channels.count;
-  return geometry;
-}
-
-/// y = the largest tap of each window
+/// What max and average pooling share.
 template <class T>
-class MaxPool2dLayer : public Layer<T> {
+class Pool2dLayer : public Layer<T> {
  public:
-  MaxPool2dLayer(const LayerPlan& plan, const Pool2dGeometry& geometry) : Layer<T>(plan), geometry_(geometry) {}
-
-  bool backward_reads_y() const override { return true; }
+  Pool2dLayer(const LayerPlan& plan, const Pool2dGeometry& geometry) : Layer<T>(plan), geometry_(geometry) {}
 
   Sharing sharing() const override { return Sharing::by_channel; }
 
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const Channels own = this->own_channels(pass);
-    pass.kernels.max_pool2d_forward({.geometry = some_channels(geometry_, own),
-                                     .x = this->rows_of(x, this->plan().in, own),
-                                     .y = this->rows_of(memory.y, this->plan().out, own)},
-                                    pass.context);
-  }
+  Cost own_forward_cost(std::int64_t samples) const override { return pool2d_cost(geometry_, samples, sizeof(T)); }
 
-  /// dx = dy where x is the window's y, else 0
-  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
-                Matrix<T> dx) const override {
-    if (dx.data == nullptr) return;
-    const Channels own = this->held_channels();
-    pass.kernels.max_pool2d_backward({.geometry = some_channels(geometry_, own),
-                                      .x = this->rows_of(x, this->plan().in, own),
-                                      .y = this->rows_of(memory.y, this->plan().out, own),
-                                      .dy = this->rows_of(dy, this->plan().out, own),
-                                      .dx = this->rows_of(dx, this->plan().in, own)},
-                                     pass.context);
+ protected:
+  Pool2dGeometry geometry_of(const LayerViews<T>& v) const {
+    Pool2dGeometry geometry = geometry_;
+    geometry.channels = v.out.count;
+    return geometry;
   }
-
-  Cost forward_cost(std::int64_t samples) const override {
-    return this->share_of_work() * pool2d_cost(geometry_, samples, sizeof(T));
-  }
-  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
 
  private:
   Pool2dGeometry geometry_;
 };
 
+/// y = the largest tap of each window
+template <class T>
+class MaxPool2dLayer final : public Pool2dLayer<T> {
+ public:
+  using Pool2dLayer<T>::Pool2dLayer;
+
+  bool backward_reads_y() const override { return true; }
+
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    pass.kernels.max_pool2d_forward({.geometry = this->geometry_of(v), .x = v.x, .y = v.y}, pass.context);
+  }
+
+  /// dx = dy where x is the window's y, else 0
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    if (v.dx.data == nullptr) return;
+    pass.kernels.max_pool2d_backward({.geometry = this->geometry_of(v), .x = v.x, .y = v.y, .dy = v.dy, .dx = v.dx},
+                                     pass.context);
+  }
+};
+
 /// y = the mean of each window
 template <class T>
-class AvgPool2dLayer : public Layer<T> {
+class AvgPool2dLayer final : public Pool2dLayer<T> {
  public:
-  AvgPool2dLayer(const LayerPlan& plan, const Pool2dGeometry& geometry) : Layer<T>(plan), geometry_(geometry) {}
+  using Pool2dLayer<T>::Pool2dLayer;
 
-  Sharing sharing() const override { return Sharing::by_channel; }
-
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const Channels own = this->own_channels(pass);
-    pass.kernels.avg_pool2d_forward({.geometry = some_channels(geometry_, own),
-                                     .x = this->rows_of(x, this->plan().in, own),
-                                     .y = this->rows_of(memory.y, this->plan().out, own)},
-                                    pass.context);
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    pass.kernels.avg_pool2d_forward({.geometry = this->geometry_of(v), .x = v.x, .y = v.y}, pass.context);
   }
 
   /// dx = the window's dy / area, summed over the windows
-  void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>&, Matrix<T> dy, Matrix<T> dx) const override {
-    if (dx.data == nullptr) return;
-    const Channels own = this->held_channels();
-    pass.kernels.avg_pool2d_backward({.geometry = some_channels(geometry_, own),
-                                      .dy = this->rows_of(dy, this->plan().out, own),
-                                      .dx = this->rows_of(dx, this->plan().in, own)},
-                                     pass.context);
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    if (v.dx.data == nullptr) return;
+    pass.kernels.avg_pool2d_backward({.geometry = this->geometry_of(v), .dy = v.dy, .dx = v.dx}, pass.context);
   }
-
-  Cost forward_cost(std::int64_t samples) const override {
-    return this->share_of_work() * pool2d_cost(geometry_, samples, sizeof(T));
-  }
-  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
-
- private:
-  Pool2dGeometry geometry_;
 };
 
 }  // namespace

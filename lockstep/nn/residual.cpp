@@ -31,47 +31,32 @@ class ResidualLayer : public Layer<T> {
 
   Sharing sharing() const override { return Sharing::from_all; }
 
-  /// The branches take this member's part of dy and gather it where they must; the identity takes another part.
-  bool backward_needs_all(bool data) const override {
-    return data && shortcut_.empty() && this->plan().in_split != this->plan().out_split;
-  }
-
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    const ConstMatrix<T> body = body_.forward(pass, x, memory.inner[0]);
-    const ConstMatrix<T> shortcut = shortcut_.forward(pass, x, memory.inner[1]);
-    if (body_.output_split() != this->plan().out_split) body_.gather_output(pass, memory.inner[0]);
-    if (shortcut_.output_split() != this->plan().out_split) shortcut_.gather_output(pass, memory.inner[1]);
-    if (pass.crew != nullptr) pass.crew->meet();  // who computed a channel of a branch depends on the branch
-    const Channels own = this->own_channels(pass);
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>& memory) const override {
+    const ConstMatrix<T> body = body_.forward(pass, v.x, memory.inner[0]);
+    const ConstMatrix<T> shortcut = shortcut_.forward(pass, v.x, memory.inner[1]);
+    body_.complete_branch(pass, memory.inner[0], this->plan());
+    shortcut_.complete_branch(pass, memory.inner[1], this->plan());
+    join_branches(pass);
     const Shape& out = this->plan().out;
-    pass.kernels.add({.a = this->rows_of(body, out, own),
-                      .b = this->rows_of(shortcut, out, own),
-                      .y = this->rows_of(memory.y, out, own)},
-                     pass.context);
+    pass.kernels.add({.a = rows_of(body, out, v.out), .b = rows_of(shortcut, out, v.out), .y = v.y}, pass.context);
   }
 
   /// dx = body'(dy) + shortcut'(dy)
-  void backward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory, Matrix<T> dy,
-                Matrix<T> dx) const override {
-    const bool data = dx.data != nullptr;
-    const Split dy_split = backward_needs_all(data) ? Split{} : this->plan().out_split;
-    if (backward_needs_all(data)) this->await_gradient(pass);
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>& memory) const override {
     T* const space = memory.saved.data();
-    const Matrix<T> copy{space, dy.rows, dy.cols, dy.stride};
-    copy_rows(pass, ConstMatrix<T>(dy), copy);
+    const Matrix<T> copy{space, v.dy.rows, v.dy.cols, v.dy.stride};
+    copy_rows(pass, ConstMatrix<T>(v.dy), copy);
     if (pass.recorder != nullptr) pass.recorder->close(backward_section(this->plan().id));
-    Pass<T> inner = pass;
-    inner.watch = nullptr;  // branches are not complete one by one
-    body_.backward(inner, x, memory.inner[0], copy, dx, dy_split);
-    Matrix<T> other = dy;  // of the identity
+    body_.backward_branch(pass, v.x, memory.inner[0], copy, v.dx, this->plan());
+    Matrix<T> other = v.dy;  // of the identity
     if (!shortcut_.empty()) {
-      other = data ? Matrix<T>{space + dy.rows * dy.stride, dx.rows, dx.cols, dx.stride} : Matrix<T>{};
-      shortcut_.backward(inner, x, memory.inner[1], dy, other, dy_split);
+      other = {};
+      if (v.dx.data != nullptr) other = {space + v.dy.rows * v.dy.stride, v.dx.rows, v.dx.cols, v.dx.stride};
+      shortcut_.backward_branch(pass, v.x, memory.inner[1], v.dy, other, this->plan());
     }
-    if (!data) return;
-    const Channels own = this->plan().in_split.part(dx.rows, this->plan().member);
-    const Matrix<T> sum = dx.rows_from(own.first, own.count);
-    pass.kernels.add({.a = sum, .b = other.rows_from(own.first, own.count), .y = sum}, pass.context);
+    if (v.dx.data == nullptr) return;
+    const Matrix<T> sum = rows_of(v.dx, this->plan().in, v.in);
+    pass.kernels.add({.a = sum, .b = rows_of(other, this->plan().in, v.in), .y = sum}, pass.context);
   }
 
   void update_statistics(const KernelTable<T>& kernels, KernelContext& context, T* parameters, const T* sums,
@@ -80,22 +65,17 @@ class ResidualLayer : public Layer<T> {
     shortcut_.update_statistics(kernels, context, parameters, sums, samples);
   }
 
-  Cost forward_cost(std::int64_t samples) const override {
-    return body_.forward_cost(samples) + shortcut_.forward_cost(samples) + sum_cost(samples);
+  Cost own_forward_cost(std::int64_t samples) const override {
+    return add_cost(this->plan().out.elements(), samples, sizeof(T));
   }
-  Cost backward_cost(std::int64_t samples, bool data) const override {
-    return body_.backward_cost(samples, data) + shortcut_.backward_cost(samples, data) +
-           (data ? sum_cost(samples) : Cost{});
+  Cost inner_forward_cost(std::int64_t samples) const override {
+    return body_.forward_cost(samples) + shortcut_.forward_cost(samples);
   }
-
-  Cost own_forward_cost(std::int64_t samples) const override { return sum_cost(samples); }
-  Cost own_backward_cost(std::int64_t samples, bool data) const override { return data ? sum_cost(samples) : Cost{}; }
+  Cost inner_backward_cost(std::int64_t samples, bool data) const override {
+    return body_.backward_cost(samples, data) + shortcut_.backward_cost(samples, data);
+  }
 
  private:
-  Cost sum_cost(std::int64_t samples) const {
-    return this->share_of_work() * add_cost(this->plan().out.elements(), samples, sizeof(T));
-  }
-
   Sequence<T> body_, shortcut_;
 };
 

@@ -17,21 +17,19 @@ class SoftmaxLayer : public Layer<T> {
 
   Sharing sharing() const override { return Sharing::never; }
 
-  void forward(const Pass<T>& pass, ConstMatrix<T> x, LayerMemory<T>& memory) const override {
-    pass.kernels.softmax_forward({.x = x, .y = memory.y}, pass.context);
+  void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    pass.kernels.softmax_forward({.x = v.x, .y = v.y}, pass.context);
   }
 
   /// dx_k = y_k (dy_k - sum over j of dy_j y_j)
-  void backward(const Pass<T>& pass, ConstMatrix<T>, LayerMemory<T>& memory, Matrix<T> dy,
-                Matrix<T> dx) const override {
-    if (dx.data == nullptr) return;
-    pass.kernels.softmax_backward({.y = memory.y, .dy = dy, .dx = dx}, pass.context);
+  void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
+    if (v.dx.data == nullptr) return;
+    pass.kernels.softmax_backward({.y = v.y, .dy = v.dy, .dx = v.dx}, pass.context);
   }
 
-  Cost forward_cost(std::int64_t samples) const override {
+  Cost own_forward_cost(std::int64_t samples) const override {
     return softmax_cost(this->plan().in.elements(), samples, sizeof(T));
   }
-  Cost backward_cost(std::int64_t samples, bool data) const override { return data ? forward_cost(samples) : Cost{}; }
 };
 
 }  // namespace

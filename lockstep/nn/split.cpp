@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
 #include "lockstep/nn/layer.hpp"
 
 namespace lockstep {
@@ -46,6 +49,9 @@ Split split_layers(std::vector<LayerPlan>& plans, int member, int members, const
     const Sharing sharing = sharing_of(plan);
     plan.member = member;
     plan.in_split = held;
+    if (sharing == Sharing::never && !plan.parameters.empty())
+      throw Error(ExitCode::usage, fmt::format("layer {} ({}) cannot be split over ranks; set parallel.tensor = 1",
+                                               plan.path, layer_type(plan.spec)));
     if (sharing != Sharing::by_channel) held = split_channels(plan.out[0], members);
     if (sharing != Sharing::never) plan.out_split = held;
     split_layers(plan.body, member, members, plan.in_split);

@@ -1,7 +1,7 @@
 #pragma once
-// Layers split over the members of a group: each computes some channels of every output, and holds the parameters of
-// these channels alone. A sum belongs to one output, so whoever computes it gets the same bits. Between layers that
-// need all of their input the channels are gathered, so every member has them all.
+// Layers split over the ranks of a tensor-parallel group: each member computes some channels of every output, and holds
+// the parameters of these channels alone. A sum belongs to one output, so its bits do not depend on the member that
+// computes it. Before a layer that needs all of its input the channels are gathered, so every member has them all.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,15 +21,15 @@ enum class Sharing {
   never,       // every member computes everything
 };
 
-/// The share of one of `size` members: the same for every layer with so many channels. Whole vectors of lanes where
-/// there are enough channels, because kernels for a few samples have lanes over channels.
+/// The share of one of `size` members: the same for every layer with this number of channels. Whole vectors of lanes
+/// where there are enough channels, because kernels for a few samples have lanes over channels.
 Channels share_of_channels(std::int64_t channels, int member, int size);
 
-/// Who holds which part of an activation. It is told in units, such as the channels of the convolution that made it, so
-/// that it stays true behind pooling and flattening.
+/// Which member holds which part of an activation. It is counted in units, such as the channels of the convolution that
+/// made the activation, so that it stays true behind pooling and flattening.
 struct Split {
   std::int64_t units = 0;
-  std::vector<std::int64_t> bounds{};  // member m holds units [bounds[m], bounds[m + 1]); empty: everybody holds all
+  std::vector<std::int64_t> bounds{};  // member m holds units [bounds[m], bounds[m + 1]); empty: every member holds all
 
   bool whole() const { return bounds.empty(); }
   int members() const { return static_cast<int>(bounds.size()) - 1; }
@@ -44,10 +44,10 @@ struct Split {
 
 Split split_channels(std::int64_t channels, int members);
 
-/// The other members, as one thread sees them.
-class Holders {
+/// Gathers activations from the members of a tensor-parallel group, for one thread.
+class ActivationGather {
  public:
-  virtual ~Holders() = default;
+  virtual ~ActivationGather() = default;
 
   /// Begins to complete `whole`, of which every member has its part; `unit` is the bytes of one of the split's units.
   virtual void start_gather(std::byte* whole, const Split& split, std::int64_t unit) = 0;

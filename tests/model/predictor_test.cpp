@@ -5,7 +5,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/memory_dataset.hpp"
-#include "lockstep/nn/crew.hpp"
+#include "lockstep/nn/inference_group.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "tests/kernels/support.hpp"
@@ -154,17 +154,17 @@ TEST(Predictor, NamesWhatDoesNotFit) {
   EXPECT_THROW(Predictor(network, {.threads = -1}), Error);
 }
 
-struct LonelyCrew final : Crew {
-  using Crew::Crew;
+struct LonelyThread final : InferenceGroup {
+  using InferenceGroup::InferenceGroup;
   void meet() const override {}
 };
 
-TEST(Crew, SharesCoverTheChannelsOnce) {
+TEST(InferenceGroup, SharesCoverTheChannelsOnce) {
   for (const int size : {1, 2, 3, 7, 64})
     for (const std::int64_t channels : {1, 3, 6, 16, 17, 64, 120, 128, 1000}) {
       std::int64_t next = 0, most = 0;
       for (int member = 0; member < size; ++member) {
-        const Channels share = LonelyCrew(member, size).share(channels);
+        const Channels share = LonelyThread(member, size).share(channels);
         EXPECT_EQ(share.first, next);
         next += share.count;
         most = std::max(most, share.count);
