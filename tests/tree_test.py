@@ -27,6 +27,7 @@ BELOW = {
     "train": "core lab tensor kernels/math kernels data nn parallel distribute",
     "model": "core lab tensor kernels/math kernels data nn parallel distribute train",
     "config": "core lab tensor kernels/math kernels data nn parallel distribute train model",
+    "run": "core lab tensor kernels/math kernels data nn parallel distribute train model config",
     "simulate": "core lab tensor kernels/math kernels data nn parallel distribute train model config",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -133,9 +134,10 @@ def calls_in_other_places(root):
                 yield f"{name} calls {function}: {place} does that for all"
 
 
-# Of other programs; and where --set stands for a file's name, as the origin of a value.
+# Options of other programs, the command line that resumes a run, and --set in place of a file's name.
 OPTION = re.compile(r'"[^"\n]*(?<!srun )(?<!docker run )--[a-z][^"\n]*"')
-OPTIONS_ALLOWED = ("lockstep/config/config.cpp", "lockstep/config/overrides.cpp", "lockstep/lab/report/page_style.cpp")
+OPTIONS_ALLOWED = ("lockstep/config/config.cpp", "lockstep/config/overrides.cpp", "lockstep/lab/report/page_style.cpp",
+                   "lockstep/run/rank_map.cpp", "lockstep/run/resume.cpp")
 
 
 def options_in_the_library(root):

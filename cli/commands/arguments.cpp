@@ -136,8 +136,8 @@ void add_train(CLI::App& app, Values& values) {
 The run directory holds config.toml (everything resolved: training it again gives the same weights),
 metrics.jsonl, timings.jsonl, the two last checkpoints (checkpoint.every_minutes, checkpoint.every_steps) and
 model.safetensors, machine.json and report.html; with --profile also profile.json and trace.json.)");
-  TrainArguments& train = values.train;
-  command->add_option("config", train.config, "The configuration")->option_text("CONFIG.toml")->required();
+  RunOptions& train = values.train.options;
+  command->add_option("config", values.train.config, "The configuration")->option_text("CONFIG.toml")->required();
   add_set(command, train.set);
   add_backend(command, values);
   add_threads(command, train.threads);
@@ -398,7 +398,7 @@ Request dispatch(const CLI::App& app, const std::shared_ptr<Values>& values) {
     return request;
   }
   if (command == "train") {
-    values->train.backend = backend;
+    values->train.options.backend = backend;
     request.run = [values](Console& console) { run_train(values->train, console); };
   } else if (command == "eval") {
     values->eval.backend = backend;
@@ -444,7 +444,7 @@ Request parse_arguments(int argc, const char* const* argv) {
   add_report(app, *values);
   values->lab.add(app, values->console);
   values->lab.ladder.command = "lockstep " + shell_words(std::vector<std::string>(argv + 1, argv + argc));
-  values->train.command = values->lab.ladder.command;
+  values->train.options.command = values->lab.ladder.command;
   add_simulate(app, *values);
   check_command(app, argc, argv);
   const auto chosen = [&]() -> const CLI::App& {

@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "cli/ladder/peers.hpp"
+#include "cli/output/json.hpp"
 #include "cli/output/option_names.hpp"
 #include "cli/process/mpirun.hpp"
-#include "cli/run/build_commit.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
@@ -19,6 +18,7 @@
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/results.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/run/build_commit.hpp"
 
 namespace lockstep::cli {
 

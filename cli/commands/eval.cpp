@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include "cli/commands/confusion.hpp"
-#include "cli/commands/verbose.hpp"
+#include "cli/output/json.hpp"
 #include "cli/output/outputs.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/run/lines.hpp"
+#include "lockstep/run/verbose.hpp"
 
 namespace lockstep::cli {
 
@@ -58,7 +59,7 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   const bool with_matrix = data.samples->classes() > 0 && classes <= kMostClasses;
   Outputs outputs(model, {.backend = arguments.backend, .threads = arguments.threads});
   if (console.json()) {
-    Json json = scores_json(scores);
+    Json json = Json::parse(scores_json(scores));
     json["split"] = data.split;
     json["loss_function"] = loss;
     json["weight_hash"] = weight_hash(model.network.values());

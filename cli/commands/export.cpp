@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands/model_data.hpp"
-#include "cli/run/scores.hpp"
+#include "cli/output/json.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"

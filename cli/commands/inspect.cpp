@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands/inspect_data.hpp"
-#include "cli/run/run_directory.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
@@ -14,6 +13,7 @@
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/checkpoint_store.hpp"
 #include "lockstep/model/model_file.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 

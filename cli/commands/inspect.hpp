@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/output/console.hpp"
-#include "cli/run/scores.hpp"
+#include "cli/output/json.hpp"
 
 namespace lockstep::cli {
 

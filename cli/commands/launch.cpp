@@ -17,13 +17,13 @@
 #include "cli/process/mpirun.hpp"
 #include "cli/process/process_tree.hpp"
 #include "cli/process/tools.hpp"
-#include "cli/run/run_status.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/system.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/dead_jobs.hpp"
 #include "lockstep/parallel/leftovers.hpp"
+#include "lockstep/run/status.hpp"
 
 namespace lockstep::cli {
 

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/run/run_directory.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/model/preparation.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
@@ -37,14 +37,6 @@ std::set<std::string> chosen_keys(const std::vector<std::string>& set) {
 }
 
 }  // namespace
-
-std::optional<std::string> seal_note(const std::string& path, Seal seal) {
-  if (seal == Seal::whole) return std::nullopt;
-  return fmt::format("{}: unverified: {}", one_line(path),
-                     seal == Seal::weights ? "an earlier Lockstep wrote it, with a hash of the weights and none of the "
-                                             "rest; only the weights are known to be right"
-                                           : "the file has no digest of Lockstep");
-}
 
 Model open_model(const std::string& path, Console& console) {
   Model model = load_model(path);

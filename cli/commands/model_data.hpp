@@ -27,8 +27,6 @@ struct ModelData {
 
 /// load_model; the console is told where the file, or a part of it, cannot be verified.
 Model open_model(const std::string& path, Console& console);
-/// That line; nothing for a file whose every byte is verified.
-std::optional<std::string> seal_note(const std::string& path, Seal seal);
 
 /// Settings that come from the model file, or override it, are told to the console. Error(usage) when nothing says what
 /// the data is, or it has no such split.

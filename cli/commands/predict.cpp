@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands/verbose.hpp"
+#include "cli/output/json.hpp"
 #include "cli/output/outputs.hpp"
 #include "cli/output/rows.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/run/verbose.hpp"
 
 namespace lockstep::cli {
 

@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include "cli/commands/report_kinds.hpp"
-#include "cli/output/output_folder.hpp"
-#include "cli/run/run_directory.hpp"
-#include "cli/run/run_report.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
+#include "lockstep/run/directory.hpp"
+#include "lockstep/run/output_folder.hpp"
+#include "lockstep/run/report.hpp"
 
 namespace lockstep::cli {
 

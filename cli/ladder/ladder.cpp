@@ -12,14 +12,14 @@
 #include "cli/ladder/report_parts.hpp"
 #include "cli/output/results_folder.hpp"
 #include "cli/process/stop_signal.hpp"
-#include "cli/run/build_commit.hpp"
-#include "cli/run/run_directory.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/run/build_commit.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 

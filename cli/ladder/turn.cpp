@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/output/json.hpp"
 #include "cli/process/mpirun.hpp"
-#include "cli/run/run_directory.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/shell_words.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 

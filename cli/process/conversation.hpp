@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/output/json.hpp"
 #include "cli/process/captured.hpp"
 #include "cli/process/pipe.hpp"
-#include "cli/run/scores.hpp"
 
 namespace lockstep::cli {
 

@@ -5,12 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/output/json.hpp"
 #include "cli/reproduce/conv_multicore/experiment.hpp"
 #include "cli/reproduce/experiment.hpp"
 #include "cli/reproduce/rules.hpp"
-#include "cli/run/build_commit.hpp"
-#include "cli/run/run_directory.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -23,6 +21,8 @@
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/run/build_commit.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 

@@ -9,12 +9,12 @@
 #include "cli/process/captured.hpp"
 #include "cli/process/mpirun.hpp"
 #include "cli/process/stop_signal.hpp"
-#include "cli/run/rank_session.hpp"
 #include "cli/simulate/cluster_run.hpp"
 #include "cli/simulate/rank_measurements.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/run/rank_session.hpp"
 #include "lockstep/simulate/step_program.hpp"
 
 namespace lockstep::cli {

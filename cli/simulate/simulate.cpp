@@ -8,8 +8,6 @@
 
 #include "cli/output/results_folder.hpp"
 #include "cli/process/stop_signal.hpp"
-#include "cli/run/build_commit.hpp"
-#include "cli/run/run_directory.hpp"
 #include "cli/simulate/results.hpp"
 #include "cli/simulate/units.hpp"
 #include "cli/simulate/validation_report.hpp"
@@ -22,6 +20,8 @@
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
+#include "lockstep/run/build_commit.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
