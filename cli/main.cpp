@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands/arguments.hpp"
+#include "cli/commands/table.hpp"
 #include "cli/output/console.hpp"
 #include "cli/output/option_names.hpp"
 #include "lockstep/core/environment.hpp"

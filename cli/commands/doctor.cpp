@@ -133,8 +133,6 @@ std::string text_of(const MachineDescription& machine, const std::vector<Part>& 
                                                                   count_of(warnings, "warning")));
 }
 
-}  // namespace
-
 void run_doctor(Console& console) {
   const ResultOrigin origin = measured_here();
   const std::vector<Finding> findings = examine(look_at_machine());
@@ -164,5 +162,9 @@ void run_doctor(Console& console) {
         {{"check", f.check}, {"grade", to_string(f.grade)}, {"seen", f.seen}, {"spoils", f.spoils}, {"cure", f.cure}});
   console.print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
+
+}  // namespace
+
+RunCommand doctor_command(Options&) { return run_doctor; }
 
 }  // namespace lockstep::cli

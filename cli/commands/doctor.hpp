@@ -1,10 +1,10 @@
 #pragma once
 // lockstep doctor: what this machine has, what would spoil a measurement on it, and how to mend it.
 
-#include "cli/output/console.hpp"
+#include "cli/command_line/options.hpp"
 
 namespace lockstep::cli {
 
-void run_doctor(Console& console);
+RunCommand doctor_command(Options& options);
 
 }  // namespace lockstep::cli

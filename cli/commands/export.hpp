@@ -1,18 +1,10 @@
 #pragma once
-// lockstep export MODEL OUT
+// lockstep export MODEL OUT: the weights (.safetensors, .npz, .mat) or the whole network (.onnx) for other programs.
 
-#include <string>
-
-#include "cli/output/console.hpp"
+#include "cli/command_line/options.hpp"
 
 namespace lockstep::cli {
 
-struct ExportArguments {
-  std::string model, out;
-  bool overwrite = false;
-};
-
-/// Writes the weights (.safetensors, .npz, .mat) or the whole network (.onnx) for other programs.
-void run_export(const ExportArguments& arguments, Console& console);
+RunCommand export_command(Options& options);
 
 }  // namespace lockstep::cli

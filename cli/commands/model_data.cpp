@@ -38,6 +38,14 @@ std::set<std::string> chosen_keys(const std::vector<std::string>& set) {
 
 }  // namespace
 
+void add_data_options(Options& options, DataArguments& data) {
+  options.text("--data", data.data,
+               {"SOURCE", "Which data: a name or a file, as data.source; default: config.toml beside the model"});
+  options.text("--config", data.config, {"FILE.toml", "Which data: the [data] section of this configuration"});
+  options.text("--split", data.split, {"PART", "train, validation or test; default: the last of them that there is"});
+  options.set(data.set);
+}
+
 Model open_model(const std::string& path, Console& console) {
   Model model = load_model(path);
   if (const auto note = seal_note(path, model.seal)) console.note(*note);

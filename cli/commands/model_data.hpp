@@ -2,11 +2,10 @@
 // A model from a file, and data for it, prepared as those it was trained on (lockstep/model/preparation.hpp).
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/output/console.hpp"
+#include "cli/command_line/options.hpp"
 #include "lockstep/data/source.hpp"
 #include "lockstep/model/model_file.hpp"
 
@@ -18,6 +17,9 @@ struct DataArguments {
   std::vector<std::string> set{};
   std::string split{};  // train, validation, test; empty: the last of them that there is
 };
+
+/// --data, --config, --split, --set.
+void add_data_options(Options& options, DataArguments& data);
 
 struct ModelData {
   std::shared_ptr<const Dataset> samples;

@@ -1,5 +1,6 @@
 #include "cli/commands/train.hpp"
 
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "cli/process/stop_signal.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/watchdog.hpp"
+#include "lockstep/run/train_run.hpp"
 
 namespace lockstep::cli {
 
@@ -43,11 +45,40 @@ class PrintedRun final : public RunObserver {
 
 }  // namespace
 
-void run_train(TrainArguments arguments, Console& console) {
-  PrintedRun observer(console);
-  arguments.options.observer = &observer;
-  arguments.options.stop = stop_requested;
-  train_run(arguments.config, arguments.options);
+RunCommand train_command(Options& options) {
+  struct Arguments {
+    std::string config{};
+    RunOptions run{};
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  RunOptions& run = arguments->run;
+  run.command = options.typed();
+  options.examples(R"(Examples:
+  lockstep train examples/moons.toml
+  lockstep train examples/lenet5-fashion.toml --set train.optimizer.lr=0.01 --set model.precision=float64
+  lockstep train my.toml --out runs/try --overwrite --json --quiet
+  lockstep train my.toml --out runs/try --resume
+
+The run directory holds config.toml (everything resolved: training it again gives the same weights),
+metrics.jsonl, timings.jsonl, the two last checkpoints (checkpoint.every_minutes, checkpoint.every_steps) and
+model.safetensors, machine.json and report.html; with --profile also profile.json and trace.json.)");
+  options.argument("config", arguments->config, {"CONFIG.toml", "The configuration"});
+  options.set(run.set);
+  options.backend(run.backend);
+  options.threads(run.threads);
+  options.verbose(run.verbose);
+  options.flag("--profile", run.profile,
+               "Tell where the time went: a table, profile.json, and trace.json for ui.perfetto.dev");
+  options.text("-o,--out", run.out, {"DIR", "The run directory; default: runs/<config>-<n>"});
+  options.flag("--overwrite", run.overwrite, "Replace an earlier run in --out");
+  options.flag("--resume", run.resume,
+               "Go on with the run in --out from its last checkpoint: the result is that of a run never stopped");
+  return [arguments](Console& console) {
+    PrintedRun observer(console);
+    arguments->run.observer = &observer;
+    arguments->run.stop = stop_requested;
+    train_run(arguments->config, arguments->run);
+  };
 }
 
 }  // namespace lockstep::cli

@@ -1,20 +1,11 @@
 #pragma once
-// lockstep train CONFIG.toml
+// lockstep train CONFIG.toml: trains the network of the configuration and writes the run directory. A signal (SIGINT,
+// SIGTERM) ends the run after the present step: it is saved and Error(preempted) says how to continue.
 
-#include <string>
-
-#include "cli/output/console.hpp"
-#include "lockstep/run/train_run.hpp"
+#include "cli/command_line/options.hpp"
 
 namespace lockstep::cli {
 
-struct TrainArguments {
-  std::string config;
-  RunOptions options{};
-};
-
-/// Trains the network of the configuration and writes the run directory. A signal (SIGINT, SIGTERM) ends the run after
-/// the present step: it is saved and Error(preempted) says how to continue.
-void run_train(TrainArguments arguments, Console& console);
+RunCommand train_command(Options& options);
 
 }  // namespace lockstep::cli

@@ -106,9 +106,8 @@ Captured start(const Rung& rung, std::vector<std::string> words, const TurnSetti
     words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
     return run_captured(words, options);
   }
-  LaunchArguments launch{.ranks = rung.ranks};
-  launch.command = std::move(words);
-  const StartCommand command = start_command(find_mpirun(""), launch, rung.ranks, {}, false, "ladder");
+  const StartCommand command =
+      start_command(find_mpirun(""), {.command = std::move(words)}, rung.ranks, {}, false, "ladder");
   return run_captured(command.words, {options.patience, command.environment, options.stopped});
 }
 

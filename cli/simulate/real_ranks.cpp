@@ -81,11 +81,11 @@ StepPlan simulated_part(StepPlan plan) {
   return plan;
 }
 
-RealSteps measure_real_steps(const StepPlan& plan, int ranks, const LaunchArguments& launch, double timeout) {
+RealSteps measure_real_steps(const StepPlan& plan, int ranks, const MpirunOptions& launch, double timeout) {
   const TemporaryFolder folder;
   const std::string plan_file = folder.file("plan.json").string(), result = folder.file("result.json").string();
   write_file_atomically(plan_file, plan_json(plan));
-  LaunchArguments arguments = launch;
+  MpirunOptions arguments = launch;
   arguments.command = {"simulate", "plan", "--plan", plan_file, "--result", result};
   const std::vector<Host> hosts = launch.hosts.empty() ? std::vector<Host>{} : read_hosts(launch.hosts);
   const StartCommand start = start_command(find_mpirun(launch.mpi), arguments, ranks, hosts, false, "simulate");
