@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands/table.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/output/console.hpp"
 #include "cli/output/option_names.hpp"
 #include "lockstep/core/environment.hpp"

@@ -1,8 +1,9 @@
-#include "cli/commands/doctor.hpp"
+// lockstep doctor: what this machine has, what would spoil a measurement on it, and how to mend it.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/ladder/peers.hpp"
 #include "cli/output/json.hpp"
 #include "cli/output/option_names.hpp"

@@ -1,10 +1,11 @@
-#include "cli/commands/eval.hpp"
+// lockstep eval MODEL: loss, accuracy and, for up to 30 classes, the confusion matrix.
 
 #include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/confusion.hpp"
 #include "cli/commands/model_data.hpp"
 #include "cli/output/json.hpp"

@@ -1,10 +1,11 @@
-#include "cli/commands/export.hpp"
+// lockstep export MODEL OUT: the weights (.safetensors, .npz, .mat) or the whole network (.onnx) for other programs.
 
 #include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/model_data.hpp"
 #include "cli/output/json.hpp"
 #include "lockstep/core/error.hpp"

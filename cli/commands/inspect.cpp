@@ -1,4 +1,5 @@
-#include "cli/commands/inspect.hpp"
+// lockstep inspect FILE...: what is in any file that Lockstep reads: models (.safetensors), run directories,
+// configurations (.toml) and data files (inspect_data.hpp).
 
 #include <filesystem>
 #include <memory>
@@ -6,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/inspect_data.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"

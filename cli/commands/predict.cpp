@@ -1,4 +1,5 @@
-#include "cli/commands/predict.hpp"
+// lockstep predict MODEL FILE... or --data SOURCE --rows 0,5,7-9: the most likely classes with their probabilities, or
+// the outputs of a model of plain numbers.
 
 #include <algorithm>
 #include <memory>
@@ -6,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/model_data.hpp"
 #include "cli/commands/picture.hpp"
 #include "cli/output/json.hpp"

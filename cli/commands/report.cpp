@@ -1,10 +1,13 @@
-#include "cli/commands/report.hpp"
+// lockstep report DIR|FILE: the report of a training run or of measurements, made again from their files: report.html
+// (and, of measurements, report.json; --csv and --extra-p add theirs), and the same printed as text. Measures nothing.
+// Error(usage) for a folder without anything to report on, Error(data) for what cannot be read.
 
 #include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/report_kinds.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"

@@ -1,16 +1,7 @@
-#include "cli/commands/table.hpp"
-
 #include <fmt/format.h>
 
 #include "cli/bench/bench.hpp"
-#include "cli/commands/doctor.hpp"
-#include "cli/commands/eval.hpp"
-#include "cli/commands/export.hpp"
-#include "cli/commands/inspect.hpp"
-#include "cli/commands/launch.hpp"
-#include "cli/commands/predict.hpp"
-#include "cli/commands/report.hpp"
-#include "cli/commands/train.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/ladder/ladder.hpp"
 #include "cli/reproduce/reproduce.hpp"
 #include "cli/simulate/simulate.hpp"

@@ -1,10 +1,12 @@
-#include "cli/commands/train.hpp"
+// lockstep train CONFIG.toml: trains the network of the configuration and writes the run directory. A signal (SIGINT,
+// SIGTERM) ends the run after the present step: it is saved and Error(preempted) says how to continue.
 
 #include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/output/option_names.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/process/stop_signal.hpp"

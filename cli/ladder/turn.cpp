@@ -84,8 +84,7 @@ TurnProfile profile_of(const Json& json) {
 
 /// The last line of timings.jsonl: the second epoch.
 void read_timings(const fs::path& file, Turn& turn) {
-  const std::vector<std::byte> bytes = read_file(file, kMostBytes);
-  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text = read_text(file, kMostBytes);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const Json line = Json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
   if (!line.is_object()) not_understood("its timings");

@@ -25,11 +25,7 @@ using nlohmann::json;
 
 // Work, messages and steps are measured in turns: whatever else this machine does, it does to all of them.
 constexpr int kRounds = 11;
-
-std::string read_text(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path, std::int64_t{1} << 28, ExitCode::usage);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 28;  // of a plan or a result
 
 /// Seconds of a step.
 double measure_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks) {
@@ -41,7 +37,7 @@ double measure_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks)
 }
 
 void run_rank(Ranks& ranks, const std::string& plan_file, const std::string& result_file) {
-  const StepPlan plan = parse_plan(read_text(plan_file));
+  const StepPlan plan = parse_plan(read_text(plan_file, kMaxBytes, ExitCode::usage));
   const auto samples = make_step_samples(plan);
   const MachineModel place = locate_ranks(ranks);
   bind_to_core(ranks, place);
@@ -96,7 +92,7 @@ RealSteps measure_real_steps(const StepPlan& plan, int ranks, const MpirunOption
     throw Error(ExitCode::resources, done.timed_out
                                          ? fmt::format("{} real ranks were not done within {:.0f} s", ranks, timeout)
                                          : fmt::format("{} real ranks failed: {}", ranks, done.reason()));
-  const json value = json::parse(read_text(result));
+  const json value = json::parse(read_text(result, kMaxBytes, ExitCode::usage));
   return {.seconds = value.at("step_seconds").get<std::vector<double>>(),
           .model = parse_model(value.at("model").get<std::string>()),
           .rates = parse_rank_rates(value.at("rates").get<std::string>()),

@@ -83,10 +83,8 @@ Study study_of(const SimulateArguments& arguments, const RunConfig& config) {
 }
 
 StudyRates rates_for(const SimulateArguments& arguments, const Study& study, Console& console) {
-  if (!arguments.rates.empty() && fs::exists(arguments.rates)) {
-    const std::vector<std::byte> bytes = read_file(arguments.rates, std::int64_t{1} << 26, ExitCode::usage);
-    return parse_study_rates({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
+  if (!arguments.rates.empty() && fs::exists(arguments.rates))
+    return parse_study_rates(read_text(arguments.rates, std::int64_t{1} << 26, ExitCode::usage));
   console.note("measuring the steps of one core");
   StudyRates rates = measure_study_rates(study);
   if (!arguments.rates.empty()) write_file_atomically(arguments.rates, study_rates_json(rates));

@@ -174,7 +174,7 @@ DataSplits scatter_data(Ranks& ranks, const DataSplits& own, Precision precision
 void check_readers(Ranks& ranks, bool from_rank0) {
   const std::vector<std::string> all = ranks.all_gather(from_rank0 ? "rank0" : "each", "preparation");
   if (std::any_of(all.begin(), all.end(), [&](const std::string& each) { return each != all[0]; }))
-    throw Error(ExitCode::usage,
+    throw Error(ExitCode::integrity,
                 "data.from is not the same on all ranks; all ranks must start with the same configuration");
 }
 

@@ -13,7 +13,7 @@ namespace lockstep {
 /// was sent. One rank: nothing happens.
 DataSplits scatter_data(Ranks& ranks, const DataSplits& own, Precision precision);
 
-/// Error(usage) where the ranks do not agree on who reads the data: they would wait for each other.
+/// Error(integrity) when the ranks do not agree on who reads the data: they would wait for each other.
 void check_readers(Ranks& ranks, bool from_rank0);
 
 }  // namespace lockstep
