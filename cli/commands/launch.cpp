@@ -124,7 +124,7 @@ class Supervisor {
  private:
   void note(const std::string& line) { console_.note(fmt::format("lockstep launch: {}", line)); }
 
-  /// The run is lost, and nobody is left who could say so in its directory.
+  /// The run is lost, and no rank is left to write it to the run directory.
   [[noreturn]] void fail(const std::string& message) const {
     note_lost(out_of(arguments_.mpirun.command), message);
     throw Error(ExitCode::peer_lost, message);
@@ -165,7 +165,7 @@ class Supervisor {
     });
   }
 
-  /// Ranks that are still there outlived mpirun, or are killed with it: nobody else removes what they leave.
+  /// Removes what ranks leave that outlived mpirun or are killed with it.
   void tidy_up(pid_t mpirun, const Outcome& outcome) {
     look_for_leftovers();
     if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");

@@ -27,10 +27,10 @@ struct ModelData {
   std::string source;
 };
 
-/// load_model; the console is told where the file, or a part of it, cannot be verified.
+/// load_model, with a note when the file, or a part of it, cannot be verified.
 Model open_model(const std::string& path, Console& console);
 
-/// Settings that come from the model file, or override it, are told to the console. Error(usage) when nothing says what
+/// Notes the settings that come from the model file or override it. Error(usage) when nothing says what
 /// the data is, or it has no such split.
 ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments,
                           Console& console);

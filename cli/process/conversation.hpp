@@ -1,6 +1,6 @@
 #pragma once
-// A program that answers commands by lines of JSON, and lives on between them: the scripts of bench/peers and
-// bench/reproduce, which can so be measured in turns with others.
+// A program that answers commands by lines of JSON and stays alive between them, so that it can be measured in turns
+// with others: the scripts of bench/peers and bench/reproduce.
 
 #include <string>
 #include <vector>

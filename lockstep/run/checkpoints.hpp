@@ -1,5 +1,5 @@
 #pragma once
-// Saves a run on its way: decides when, copies the state, and lets a thread of its own do the rest.
+// Saves a run while it trains: decides when, copies the state, and leaves writing to a separate thread.
 
 #include <chrono>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-/// What a checkpoint is made from besides the state; all of it must outlive the checkpoints and stay as it is.
+/// The parts of a checkpoint besides the state; all of them must outlive the checkpoints, unchanged.
 struct CheckpointSources {
   const RunDirectory& directory;
   const RunConfig& config;
@@ -31,13 +31,12 @@ class RunCheckpoints {
   /// `steps`: done already. `digest`: of the data; empty: computed when the first checkpoint needs it.
   RunCheckpoints(const CheckpointSources& sources, std::int64_t steps, std::string digest);
 
-  /// Whether it is time to save after the step that makes so many, and the last save is done; else a later step will
-  /// be asked. Throws what the last save threw.
+  /// Whether to save after step `steps`: a save is due and the last one is finished. Throws the error of the last save.
   bool is_due(std::int64_t steps);
-  /// Starts to save where the trainer stands, in on_step.
+  /// Starts to save the present state; to be called in on_step.
   void start(const Trainer& trainer);
 
-  /// Saves where the trainer stands and returns when it is on the disk; its name.
+  /// Saves the present state; returns the name of the file once it is on the disk.
   std::string save(const Trainer& trainer);
 
  private:

@@ -26,20 +26,20 @@ struct RunDirectoryOptions {
   std::string path{};      // empty: runs/<name>-<n>, with the first n that is free
   std::string name{};      // of the configuration
   bool overwrite = false;  // an earlier run at `path` may be replaced
-  bool resume = false;     // an earlier run at `path` goes on: its files are kept
+  bool resume = false;     // continue an earlier run at `path`: its files are kept
   bool resumable = true;   // the caller can resume runs
 };
 
-/// Error(usage) when options.path holds files and is not an earlier run that may be replaced or go on: for an early
+/// Error(usage) when options.path holds files other than an earlier run that may be replaced or resumed. For an early
 /// refusal.
 void check_run_directory(const RunDirectoryOptions& options);
 
 /// An open run directory. It is locked while this object lives, so that two runs cannot write into one.
 class RunDirectory {
  public:
-  /// Makes the folder, or clears the files of the earlier run (unless it goes on); what a killed run was writing is
-  /// removed in any case. Error(usage) as check_run_directory; Error(in_use) when
-  /// another run holds it; Error(resources) when it cannot be made or written.
+  /// Makes the folder, or clears the files of the earlier run (unless it is resumed); temporary files of a killed
+  /// run are removed in any case. Error(usage) as check_run_directory; Error(in_use) when another run holds the lock;
+  /// Error(resources) when the folder cannot be made or written.
   explicit RunDirectory(const RunDirectoryOptions& options);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;

@@ -16,24 +16,24 @@ inline constexpr double kBaselineSeconds = 1.5;
 /// The same training on one thread, for a few steps of a copy of the network.
 struct Baseline {
   Profile profile{};
-  double seconds = 0;  // that it took, warm-up included
+  double seconds = 0;  // of the measurement, warm-up included
 };
 
-/// One step to warm up, then as many steps as fit into about `seconds` (at least one), and a stretch of the validation
-/// set. Nothing when those steps diverge. The network itself is not touched.
+/// One step to warm up, then the steps that fit into about `seconds` (at least one), and a part of the validation set.
+/// Nothing when these steps diverge. The network itself does not change.
 std::optional<Baseline> measure_baseline(const Network& network, const TrainOptions& options, const DataSplits& data,
                                          double seconds = kBaselineSeconds);
 
 class RunProfile {
  public:
-  /// Measures the machine's peak, and with more than one thread the baseline: neither for a device. options.threads is
-  /// the real number.
+  /// Measures the peak of the machine and, with several threads, the baseline; neither for a device. options.threads is
+  /// not 0.
   RunProfile(const Network& network, const TrainOptions& options, const DataSplits& data, RunObserver& observer);
 
   /// For FitOptions::profile.
   Profile& spans() { return spans_; }
 
-  /// The table and what is needed to read it.
+  /// The table and its legend.
   std::string text() const;
   /// The same as JSON, indented.
   std::string json() const;
@@ -44,7 +44,7 @@ class RunProfile {
   ProfileQuestion question() const;
   std::string notes() const;
   std::string device_kernels() const;
-  /// The share of each thread's time that spans explain: the smallest.
+  /// The smallest share of a thread's time that spans cover.
   double explained() const;
 
   Profile spans_;

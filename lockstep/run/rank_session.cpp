@@ -176,7 +176,7 @@ std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Rank
       ranks.leader() ? message : fmt::format("rank {} on {}: {}", ranks.rank(), ranks.transport().host(), message));
   const int exit_code = heartbeat->verdict({});
   heartbeat.reset();                                                           // the others know now
-  if (exit_code == static_cast<int>(ExitCode::peer_lost)) ::_exit(exit_code);  // MPI would wait for who is lost
+  if (exit_code == static_cast<int>(ExitCode::peer_lost)) ::_exit(exit_code);  // MPI would wait for the lost rank
   const Watchdog guard(kAbort, "", exit_code);
   ranks.transport().abort(exit_code);
   ::_exit(exit_code);

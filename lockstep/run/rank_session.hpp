@@ -1,6 +1,6 @@
 #pragma once
-// What the processes of a run under mpirun or srun do together besides training: agree that they can begin, and end as
-// one. Rank 0 alone speaks and writes.
+// What the ranks of a run under mpirun or srun do together besides training: agree to begin, and end together. Rank 0
+// alone reports and writes.
 
 #include <functional>
 #include <string>
@@ -19,12 +19,12 @@ struct ReportedByRank0 : Error {
   using Error::Error;
 };
 
-/// Threads of a rank where none were asked for: the processors it may use; shared with the other ranks of its host
-/// where the launcher has not bound it to some of them.
+/// The default number of threads of a rank: the processors that the launcher bound it to; when it is not bound, its
+/// share of the processors of its host.
 int threads_of_rank(const Transport& transport);
 
-/// Does `preparation` on every rank and lets all know how it went. Where it failed, rank 0 throws the error of the
-/// lowest rank that failed (naming it, when it is another one), the others ReportedByRank0.
+/// Runs `preparation` on every rank and exchanges the outcomes. After a failure rank 0 throws the error of the lowest
+/// rank that failed (with its name, if it is another rank), the others ReportedByRank0.
 void prepare_together(Ranks& ranks, const std::function<void()>& preparation);
 
 /// Error(integrity) on rank 0, ReportedByRank0 on the others, that names the first rank and field that differ from

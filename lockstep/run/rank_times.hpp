@@ -1,5 +1,5 @@
 #pragma once
-// Where the time of several ranks goes, and which of them holds the others up.
+// Where the time of several ranks goes, and which rank the others wait for.
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,8 @@ struct Straggler {
 /// Looks for a straggler in all epochs so far, until there is one.
 class StragglerWatch {
  public:
-  /// The times of an epoch, rank by rank, and its steps. Whoever is one, once, and only when there were steps and
-  /// seconds enough to know.
+  /// The times of an epoch by rank, and its number of steps. Returns a straggler once, when there were enough steps and
+  /// seconds to judge.
   std::optional<Straggler> add(const std::vector<PhaseTimes>& ranks, std::int64_t steps);
 
  private:

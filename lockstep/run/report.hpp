@@ -10,11 +10,11 @@
 namespace lockstep {
 
 /// From the files of the run alone: config.toml, metrics.jsonl, timings.jsonl, machine.json, model.safetensors; the
-/// last three may be missing. Error(data) that names the line for what cannot be read.
+/// last three may be missing. Error(data), with file and line, for a damaged file.
 report::Document run_document(const std::filesystem::path& directory);
 
-/// How a training was run, for machine.json: the machine, the commit, the command, the time it began, the hosts, the
-/// backend and the numbers of ranks and threads.
+/// How a training was run, for machine.json: the machine, the commit, the command, the time of its beginning, the
+/// hosts, the backend and the numbers of ranks and threads.
 struct RunOrigin {
   std::string command{};
   std::string backend{};
