@@ -69,6 +69,7 @@ Request parse_command_line(int argc, const char* const* argv, std::span<const Co
   std::deque<Declared> declared;  // its elements stay where they are
   for (const Command& command : commands) {
     CLI::App* const own = app.add_subcommand(command.name, command.help);
+    own->footer("");  // not that of the program
     Declared& one = declared.emplace_back(Declared{own, Options(*own, typed)});
     if (command.has_json)
       one.options.flag("--json", request.console.json, "Print the result as JSON on stdout, and nothing else there");

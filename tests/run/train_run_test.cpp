@@ -23,10 +23,11 @@ split = {train = 0.8, validation = 0.2}
 
 [model]
 input = [2]
-layers = [{ type = "linear", out = 16 }, { type = "tanh" }, { type = "linear", out = 2 }]
+layers = [{linear = 16}, "tanh", {linear = 2}]
 
 [train]
 batch = 20
+loss = "cross-entropy"
 epochs = 5
 seed = 3
 )";
