@@ -79,6 +79,7 @@ model.safetensors, machine.json and report.html; with --profile also profile.jso
     PrintedRun observer(console);
     arguments->run.observer = &observer;
     arguments->run.stop = stop_requested;
+    arguments->run.stop_reason = "by a signal";
     train_run(arguments->config, arguments->run);
   };
 }

@@ -21,7 +21,6 @@ constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
     {"resume keeps the run in its directory and overwrite replaces it",
      "--resume keeps the run in --out and --overwrite replaces it"},
     {"or the thread count ", "or --threads "},
-    {"stopped on request", "stopped by a signal"},
     {"from the last checkpoint", "from the last checkpoint with --resume"},
     {"train anew", "train anew with --overwrite"},
     {"set the number of threads", "set --threads"},

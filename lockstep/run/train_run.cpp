@@ -117,7 +117,7 @@ class TrainRun {
     observer_.begin(work_->data.train->size(), work_->config.epochs);
     ranks_.note_phase("training");
     const auto on_step = [](const StepReport& report) {
-      if (report.requests.stop) throw ReportedByRank0(ExitCode::preempted, "stopped on request, and saved by rank 0");
+      if (report.requests.stop) throw ReportedByRank0(ExitCode::preempted, "stopped, and saved by rank 0");
     };
     trainer.fit(*work_->data.train,
                 {.epochs = work_->config.epochs - trainer.state().epoch,
@@ -264,9 +264,10 @@ class TrainRun {
   [[noreturn]] void stop(const Stopped& at, RunCheckpoints& checkpoints, const RunResult& result) {
     ranks_.note_phase("saving");
     checkpoints.save(work_->trainer);
-    const Error stopped(ExitCode::preempted,
-                        fmt::format("stopped on request at epoch {}, step {} of {}, and saved; to go on: {}", at.epoch,
-                                    at.step, at.steps, resume_command(result.directory)));
+    const Error stopped(
+        ExitCode::preempted,
+        fmt::format("stopped {} at epoch {}, step {} of {}, and saved; to go on: {}", options_.stop_reason, at.epoch,
+                    at.step, at.steps, resume_command(result.directory)));
     // Before the rest: mpirun gives its ranks one second after a signal.
     status_.decide(static_cast<int>(stopped.code()), stopped.what());
     status_.write();

@@ -31,6 +31,7 @@ struct RunOptions {
   /// Asked once per step, on every rank. True on one rank ends the run on all of them after this step: it is saved, and
   /// Error(preempted) says how to continue.
   std::function<bool()> stop{};
+  const char* stop_reason = "on request";  // in the message: "stopped on request at epoch 3, ..."
   RunObserver* observer = nullptr;
 };
 
