@@ -8,12 +8,13 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands/arguments.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/output/console.hpp"
 #include "cli/output/option_names.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/run/rank_session.hpp"
 
 namespace {
 
@@ -43,6 +44,8 @@ int main(int argc, char** argv) {
   lockstep::cli::Console console;
   try {
     return run(argc, argv, console);
+  } catch (const lockstep::ReportedByRank0&) {
+    return static_cast<int>(ExitCode::done);
   } catch (const lockstep::Error& error) {
     return fail(console, error.code(), error.what());
   } catch (const lockstep::cli::SilentEnd& end) {

@@ -1,8 +1,8 @@
 """tree_test.py ROOT: the rules of the tree that a compiler does not check.
 
-Arrows point down: a folder of lockstep/ includes only the folders named for it below, and so does a folder inside
-kernels/. Headers need no library that
-the package does not ask for. No source file passes 600 lines. No text names a path of one machine. The environment is read, and libraries are opened, in one place. The
+Arrows point down: a folder of lockstep/ or cli/ includes only the folders named for it below, and so does a folder inside
+kernels/. CLI11 stays in one folder. Headers need no library that the package does not ask for. No source file passes
+600 lines. No text names a path of one machine. The environment is read, and libraries are opened, in one place. The
 library names no options of the program.
 """
 import pathlib
@@ -27,6 +27,7 @@ BELOW = {
     "train": "core lab tensor kernels/math kernels data nn parallel distribute",
     "model": "core lab tensor kernels/math kernels data nn parallel distribute train",
     "config": "core lab tensor kernels/math kernels data nn parallel distribute train model",
+    "run": "core lab tensor kernels/math kernels data nn parallel distribute train model config",
     "simulate": "core lab tensor kernels/math kernels data nn parallel distribute train model config",
 }
 # The same for the parts of kernels/: its folders, "contracts" for its own files, "backend" for the list of backends.
@@ -42,6 +43,17 @@ KERNELS_BELOW = {
     "cuda": "contracts device",
     "absent": "contracts library device opencl",
     "backend": "contracts naive simd library device opencl cuda",
+}
+# The same for the folders of cli/, which may use all of lockstep/; main.cpp uses the commands.
+CLI_BELOW = {
+    "output": "",
+    "process": "output",
+    "command_line": "output",
+    "bench": "output process command_line",
+    "ladder": "output process command_line",
+    "simulate": "output process command_line",
+    "reproduce": "output process command_line bench",
+    "commands": "output process command_line bench ladder simulate reproduce",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 PRIVATE_LIBRARIES = ("toml++/", "nlohmann/", "CLI/", "CLI11")
@@ -107,6 +119,23 @@ def upward_arrows_in_kernels(root):
                 yield f"lockstep/kernels/{name} includes {target}: {part} may use {KERNELS_BELOW[part] or 'nothing'}"
 
 
+def upward_arrows_of_the_program(root):
+    for path in sorted(p for p in (root / "cli").rglob("*") if p.suffix in {".cpp", ".hpp"}):
+        name = path.relative_to(root / "cli").as_posix()
+        area = name.split("/")[0]
+        if area == "main.cpp":
+            continue
+        if area not in CLI_BELOW:
+            yield f"cli/{name}: the folder {area} has no place in tests/tree_test.py"
+            continue
+        for target in includes(path):
+            below = target.split("/")[1] if target.startswith("cli/") else area
+            if below != area and below not in CLI_BELOW[area].split():
+                yield f"cli/{name} includes {target}: {area} may use {CLI_BELOW[area] or 'no other folder of cli/'}"
+            if target.startswith("CLI/") and area != "command_line":
+                yield f"cli/{name} includes {target}: cli/command_line alone does, since it takes seconds to compile"
+
+
 def headers_with_private_libraries(root):
     for path in sources(root):
         for target in includes(path):
@@ -157,9 +186,10 @@ def calls_in_other_places(root):
                 yield f"{name} calls {function}: {place} does that for all"
 
 
-# Of other programs; and where --set stands for a file's name, as the origin of a value.
+# Options of other programs, the command line that resumes a run, and --set in place of a file's name.
 OPTION = re.compile(r'"[^"\n]*(?<!srun )(?<!docker run )--[a-z][^"\n]*"')
-OPTIONS_ALLOWED = ("lockstep/config/config.cpp", "lockstep/config/overrides.cpp", "lockstep/lab/report/page_style.cpp")
+OPTIONS_ALLOWED = ("lockstep/config/config.cpp", "lockstep/config/overrides.cpp", "lockstep/lab/report/page_style.cpp",
+                   "lockstep/run/rank_map.cpp", "lockstep/run/resume.cpp")
 
 
 def options_in_the_library(root):
@@ -171,7 +201,8 @@ def options_in_the_library(root):
                 yield f"{name}:{number} names an option of the program; cli/output/option_names.cpp does that"
 
 
-RULES = (upward_arrows, upward_arrows_in_kernels, headers_with_private_libraries, long_files, machine_paths,
+RULES = (upward_arrows, upward_arrows_in_kernels, upward_arrows_of_the_program, headers_with_private_libraries,
+         long_files, machine_paths,
          calls_in_other_places, options_in_the_library)
 
 
@@ -187,7 +218,7 @@ class PlantedViolations(unittest.TestCase):
             return list(rule(root))
 
     def test_order_of_the_folders_is_an_order(self):
-        for order in (BELOW, KERNELS_BELOW):
+        for order in (BELOW, KERNELS_BELOW, CLI_BELOW):
             above = list(order)
             for area, below in order.items():
                 for name in below.split():
@@ -203,6 +234,14 @@ class PlantedViolations(unittest.TestCase):
         self.assertEqual(len(self.findings(upward_arrows, {"lockstep/train/a.cpp": '#include "cli/b.hpp"'})), 1)
         self.assertEqual(len(self.findings(upward_arrows, {"lockstep/nn/a.cpp": '#include "lockstep/lockstep.hpp"'})), 1)
         self.assertEqual(len(self.findings(upward_arrows, {"lockstep/misc/a.cpp": ""})), 1)
+
+    def test_upward_arrow_of_the_program(self):
+        down = {"cli/ladder/a.cpp": '#include "cli/process/b.hpp"\n#include "lockstep/run/c.hpp"\n',
+                "cli/main.cpp": '#include "cli/commands/d.hpp"\n'}
+        self.assertEqual(self.findings(upward_arrows_of_the_program, down), [])
+        for name, text in (("process/a.hpp", '#include "cli/commands/b.hpp"'), ("misc/a.cpp", ""),
+                           ("ladder/a.cpp", "#include <CLI/CLI.hpp>")):
+            self.assertEqual(len(self.findings(upward_arrows_of_the_program, {f"cli/{name}": text})), 1, name)
 
     def test_private_library_in_a_header(self):
         text = "#include <nlohmann/json.hpp>\n"

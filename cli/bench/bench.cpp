@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "cli/bench/primitives.hpp"
 #include "lockstep/config/suggest.hpp"
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/device/device.hpp"
@@ -253,9 +255,33 @@ std::vector<BenchResult> measure_case(const BenchCase& one, Precision precision,
   return results;
 }
 
+namespace {
+
 void run_bench(const BenchArguments& arguments, Console& console) {
   if (is_primitive(arguments.name)) return run_primitives(arguments, console);
   BenchRun(arguments, console).run();
+}
+
+}  // namespace
+
+RunCommand bench_command(Options& options) {
+  const auto arguments = std::make_shared<BenchArguments>();
+  options.examples(R"(Examples:
+  lockstep bench                            all of it, one to two minutes
+  lockstep bench machine                    the machine only: multiply-adds, memory, OpenBLAS
+  lockstep bench lenet5 --quick             one network: mlp, mlp-wide, lenet5, bn-cnn, digits, image
+  lockstep bench conv2d --backend naive     one kind of kernel, one backend
+  lockstep bench mlp --backend opencl       kernels on a device, by its own clock
+  lockstep bench max                        the classic exercises, from interpreted Python to a device: max, xxt)");
+  options.optional_argument("name", arguments->name,
+                            {"NAME", "A network, a part of a kernel's name, max or xxt; default: every network"});
+  options.texts("--backend", arguments->backends,
+                {"NAME", fmt::format("Only these kernels; may be repeated: {}; default: all but those of devices",
+                                     fmt::join(backend_names(), ", "))});
+  options.integer("--threads", arguments->threads, 1, kMaxThreads,
+                  {"N", "Of the machine's second column; default: all cores"});
+  options.flag("--quick", arguments->quick, "Shorter measurements: a first impression");
+  return [arguments](Console& console) { run_bench(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

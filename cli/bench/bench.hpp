@@ -7,7 +7,7 @@
 
 #include "cli/bench/cases.hpp"
 #include "cli/bench/machine.hpp"
-#include "cli/output/console.hpp"
+#include "cli/command_line/options.hpp"
 #include "lockstep/kernels/device/device.hpp"
 #include "lockstep/lab/statistics.hpp"
 
@@ -47,6 +47,6 @@ struct BenchResult {
 std::vector<BenchResult> measure_case(const BenchCase& one, Precision precision,
                                       const std::vector<BenchBackend>& backends, bool quick);
 
-void run_bench(const BenchArguments& arguments, Console& console);
+RunCommand bench_command(Options& options);
 
 }  // namespace lockstep::cli

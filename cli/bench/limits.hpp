@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/run/scores.hpp"
+#include "cli/output/json.hpp"
 #include "lockstep/kernels/cost.hpp"
 
 namespace lockstep::cli {

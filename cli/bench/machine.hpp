@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/output/console.hpp"
-#include "cli/run/scores.hpp"
+#include "cli/output/json.hpp"
 #include "lockstep/lab/machine.hpp"
 
 namespace lockstep::cli {

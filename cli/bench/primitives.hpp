@@ -11,7 +11,7 @@
 #include "cli/bench/bench.hpp"
 #include "cli/bench/limits.hpp"
 #include "cli/output/console.hpp"
-#include "cli/run/scores.hpp"
+#include "cli/output/json.hpp"
 #include "lockstep/kernels/device/device.hpp"
 
 namespace lockstep::cli {

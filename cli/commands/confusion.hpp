@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/run/scores.hpp"
+#include "cli/output/json.hpp"
 
 namespace lockstep::cli {
 

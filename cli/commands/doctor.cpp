@@ -1,13 +1,13 @@
-#include "cli/commands/doctor.hpp"
+// lockstep doctor: what this machine has, what would spoil a measurement on it, and how to mend it.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/ladder/peers.hpp"
+#include "cli/output/json.hpp"
 #include "cli/output/option_names.hpp"
 #include "cli/process/mpirun.hpp"
-#include "cli/run/build_commit.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/openblas.hpp"
@@ -20,6 +20,7 @@
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/results.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/run/build_commit.hpp"
 
 namespace lockstep::cli {
 
@@ -135,8 +136,6 @@ std::string text_of(const MachineDescription& machine, const std::vector<Part>& 
                                                                   count_of(warnings, "warning")));
 }
 
-}  // namespace
-
 void run_doctor(Console& console) {
   const ResultOrigin origin = measured_here();
   const std::vector<Finding> findings = examine(look_at_machine());
@@ -166,5 +165,9 @@ void run_doctor(Console& console) {
         {{"check", f.check}, {"grade", to_string(f.grade)}, {"seen", f.seen}, {"spoils", f.spoils}, {"cure", f.cure}});
   console.print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
+
+}  // namespace
+
+RunCommand doctor_command(Options&) { return run_doctor; }
 
 }  // namespace lockstep::cli

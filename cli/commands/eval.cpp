@@ -1,21 +1,33 @@
-#include "cli/commands/eval.hpp"
+// lockstep eval MODEL: loss, accuracy and, for up to 30 classes, the confusion matrix.
 
+#include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/confusion.hpp"
-#include "cli/commands/verbose.hpp"
+#include "cli/commands/model_data.hpp"
+#include "cli/output/json.hpp"
 #include "cli/output/outputs.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/run/lines.hpp"
+#include "lockstep/run/verbose.hpp"
 
 namespace lockstep::cli {
 
 namespace {
+
+struct EvalArguments {
+  std::string model{};
+  DataArguments data{};
+  Backend backend = Backend::simd;
+  int threads = 0;       // 0: the trainer's choice
+  bool verbose = false;  // note kernels and processors
+};
 
 constexpr std::int64_t kMostClasses = 30;  // more do not fit a screen
 constexpr std::int64_t kBlock = 4096;      // samples whose answers are held at one time
@@ -34,8 +46,6 @@ Confusion confusion_of(Outputs& outputs, const Dataset& data, std::int64_t class
   }
   return confusion;
 }
-
-}  // namespace
 
 void run_eval(const EvalArguments& arguments, Console& console) {
   Model model = open_model(arguments.model, console);
@@ -58,7 +68,7 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   const bool with_matrix = data.samples->classes() > 0 && classes <= kMostClasses;
   Outputs outputs(model, {.backend = arguments.backend, .threads = arguments.threads});
   if (console.json()) {
-    Json json = scores_json(scores);
+    Json json = Json::parse(scores_json(scores));
     json["split"] = data.split;
     json["loss_function"] = loss;
     json["weight_hash"] = weight_hash(model.network.values());
@@ -75,6 +85,22 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   console.print(table.str());
   if (with_matrix)
     console.print(fmt::format("\n{}", confusion_of(outputs, *data.samples, classes).text(model.info.class_names)));
+}
+
+}  // namespace
+
+RunCommand eval_command(Options& options) {
+  const auto arguments = std::make_shared<EvalArguments>();
+  options.examples(R"(Examples:
+  lockstep eval runs/moons-1/model.safetensors
+  lockstep eval model.safetensors --data mnist --split test
+  lockstep eval model.safetensors --data more.csv --set data.label_column=class)");
+  options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
+  add_data_options(options, arguments->data);
+  options.backend(arguments->backend);
+  options.threads(arguments->threads);
+  options.verbose(arguments->verbose);
+  return [arguments](Console& console) { run_eval(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

@@ -1,11 +1,13 @@
-#include "cli/commands/export.hpp"
+// lockstep export MODEL OUT: the weights (.safetensors, .npz, .mat) or the whole network (.onnx) for other programs.
 
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/model_data.hpp"
-#include "cli/run/scores.hpp"
+#include "cli/output/json.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
@@ -16,6 +18,13 @@
 namespace lockstep::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+struct ExportArguments {
+  std::string model{}, out{};
+  bool overwrite = false;
+};
 
 void run_export(const ExportArguments& arguments, Console& console) {
   const Model model = open_model(arguments.model, console);
@@ -35,6 +44,21 @@ void run_export(const ExportArguments& arguments, Console& console) {
   } else {
     console.print(fmt::format("{}  {} bytes\n", one_line(arguments.out), with_commas(bytes)));
   }
+}
+
+}  // namespace
+
+RunCommand export_command(Options& options) {
+  const auto arguments = std::make_shared<ExportArguments>();
+  options.examples(R"(Examples:
+  lockstep export model.safetensors model.onnx         the network, for ONNX runtimes
+  lockstep export model.safetensors weights.npz        arrays for NumPy
+  lockstep export model.safetensors weights.mat        Theta1, Theta2, ... for MATLAB; linear layers only
+  lockstep export model.safetensors plain.safetensors  the weights alone)");
+  options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
+  options.argument("out", arguments->out, {"OUT.{onnx,npz,mat,safetensors}", "The file to write"});
+  options.flag("--overwrite", arguments->overwrite, "Replace OUT where it exists");
+  return [arguments](Console& console) { run_export(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

@@ -1,12 +1,14 @@
-#include "cli/commands/inspect.hpp"
+// lockstep inspect FILE...: what is in any file that Lockstep reads: models (.safetensors), run directories,
+// configurations (.toml) and data files (inspect_data.hpp).
 
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/inspect_data.hpp"
-#include "cli/run/run_directory.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
@@ -14,12 +16,18 @@
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/checkpoint_store.hpp"
 #include "lockstep/model/model_file.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+struct InspectArguments {
+  std::vector<std::string> files{};
+  std::vector<std::string> set{};  // changes of configurations
+};
 
 constexpr const char* kModelKey = "lockstep.model";
 
@@ -183,8 +191,6 @@ Inspection inspect(const std::string& path, const std::vector<std::string>& set)
   return inspect_data(path);
 }
 
-}  // namespace
-
 void run_inspect(const InspectArguments& arguments, Console& console) {
   Json list = Json::array();
   for (const std::string& path : arguments.files) {
@@ -197,6 +203,22 @@ void run_inspect(const InspectArguments& arguments, Console& console) {
     console.print(fmt::format("{}{}: {}", first ? "" : "\n", one_line(path), result.text));
   }
   if (console.json()) console.print(fmt::format("{}\n", list.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+}  // namespace
+
+RunCommand inspect_command(Options& options) {
+  const auto arguments = std::make_shared<InspectArguments>();
+  options.examples(R"(Examples:
+  lockstep inspect runs/moons-1/model.safetensors
+  lockstep inspect examples/lenet5-fashion.toml --set model.precision=float64
+  lockstep inspect train-images-idx3-ubyte.gz ex4data1.mat points.csv digits/)");
+  options.arguments(
+      "files", arguments->files,
+      {"FILE...", "Models, checkpoints, run directories, .toml, IDX, .mat, .npy, .npz, .csv, .png, folders of images"},
+      true);
+  options.set(arguments->set);
+  return [arguments](Console& console) { run_inspect(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

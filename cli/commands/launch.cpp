@@ -1,4 +1,8 @@
-#include "cli/commands/launch.hpp"
+// lockstep launch -n N ... train ...: starts mpirun, and starts it again from the last checkpoint when a rank is lost.
+// Returns when the run is complete; ends with the exit code of the run (SilentEnd: the run has reported) when no rank
+// is lost, or the restarts are used up. A signal (SIGINT, SIGTERM) is passed on: the run saves and ends with 10; when
+// it does not end in time, or at a second signal, all of it is killed and Error(peer_lost) says so. No process that was
+// started is left at the end, on this machine and on hosts that can be reached.
 
 #include <net/if.h>
 #include <unistd.h>
@@ -7,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <thread>
@@ -14,20 +19,26 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/process/mpirun.hpp"
 #include "cli/process/process_tree.hpp"
 #include "cli/process/tools.hpp"
-#include "cli/run/run_status.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/system.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/dead_jobs.hpp"
 #include "lockstep/parallel/leftovers.hpp"
+#include "lockstep/run/status.hpp"
 
 namespace lockstep::cli {
 
 namespace {
+
+struct LaunchArguments {
+  int ranks = 0, max_restarts = 3;
+  MpirunOptions mpirun{};
+};
 
 using Clock = std::chrono::steady_clock;
 
@@ -85,15 +96,15 @@ class Supervisor {
   Supervisor(const LaunchArguments& arguments, Console& console)
       : arguments_(arguments),
         console_(console),
-        mpirun_(find_mpirun(arguments.mpi)),
+        mpirun_(find_mpirun(arguments.mpirun.mpi)),
         mark_(fmt::format("{}-{}-{}", host_name(), ::getpid(), Clock::now().time_since_epoch().count())) {
-    if (!arguments.hosts.empty()) hosts_ = read_hosts(arguments.hosts);
+    if (!arguments.mpirun.hosts.empty()) hosts_ = read_hosts(arguments.mpirun.hosts);
   }
 
   void run() {
     int ranks = arguments_.ranks;
     for (int restart = 0;; ++restart) {
-      const StartCommand start = start_command(mpirun_, arguments_, ranks, hosts_, restart > 0, mark_);
+      const StartCommand start = start_command(mpirun_, arguments_.mpirun, ranks, hosts_, restart > 0, mark_);
       note(fmt::format("{} with {}: {}", count_of(ranks, "rank"), mpirun_.name(),
                        one_line(fmt::format("{}", fmt::join(start.words, " ")))));
       const pid_t mpirun = start_process(start.words, start.environment);
@@ -113,9 +124,9 @@ class Supervisor {
  private:
   void note(const std::string& line) { console_.note(fmt::format("lockstep launch: {}", line)); }
 
-  /// The run is lost, and nobody is left who could say so in its directory.
+  /// The run is lost, and no rank is left to write it to the run directory.
   [[noreturn]] void fail(const std::string& message) const {
-    note_lost(out_of(arguments_.command), message);
+    note_lost(out_of(arguments_.mpirun.command), message);
     throw Error(ExitCode::peer_lost, message);
   }
 
@@ -154,7 +165,7 @@ class Supervisor {
     });
   }
 
-  /// Ranks that are still there outlived mpirun, or are killed with it: nobody else removes what they leave.
+  /// Removes what ranks leave that outlived mpirun or are killed with it.
   void tidy_up(pid_t mpirun, const Outcome& outcome) {
     look_for_leftovers();
     if (!kill_descendants(kKilling)) note("some of its processes cannot be killed; they hang in the kernel");
@@ -201,7 +212,7 @@ class Supervisor {
   bool is_here(const Host& host) const { return host.name == "localhost" || host.name == host_name(); }
 
   std::vector<std::string> on_host(const Host& host, const std::string& command) const {
-    if (!arguments_.agent.empty()) return {arguments_.agent, host.name, command};
+    if (!arguments_.mpirun.agent.empty()) return {arguments_.mpirun.agent, host.name, command};
     return {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=4", host.name, command};
   }
 
@@ -231,7 +242,7 @@ class Supervisor {
     if (hosts_.empty()) fail("no host answers; go on with --resume when one does");
     int slots = 0;
     for (const Host& host : hosts_) slots += host.slots;
-    const int left = std::min(ranks, slots), parts = parts_of_run(arguments_.command);
+    const int left = std::min(ranks, slots), parts = parts_of_run(arguments_.mpirun.command);
     if (left < parts)
       fail(
           fmt::format("the hosts that answer take {} ranks, and the network is in {} parts: go on with --resume "
@@ -263,9 +274,9 @@ void check_command(const std::vector<std::string>& command) {
 
 /// Names only: several of them, and subnets (10.1.0.0/16), are left to the MPI library.
 void check_interface(const LaunchArguments& arguments) {
-  const std::string& name = arguments.interface;
+  const std::string& name = arguments.mpirun.interface;
   if (name.empty()) return;
-  if (arguments.hosts.empty())
+  if (arguments.mpirun.hosts.empty())
     throw Error(ExitCode::usage,
                 "launch: --interface names the network between hosts, and there is one host: give --hosts FILE, or "
                 "leave it out: ranks of one host use shared memory");
@@ -274,16 +285,40 @@ void check_interface(const LaunchArguments& arguments) {
                 fmt::format("launch: --interface {}: this host has no such network; ip -brief link lists them", name));
 }
 
-}  // namespace
-
 void run_launch(const LaunchArguments& arguments, Console& console) {
-  check_command(arguments.command);
+  check_command(arguments.mpirun.command);
   check_interface(arguments);
   remove_dead_jobs();
   Supervisor supervisor(arguments, console);
   adopt_orphans();
   note_stop_signals();
   supervisor.run();
+}
+
+}  // namespace
+
+RunCommand launch_command(Options& options) {
+  const auto arguments = std::make_shared<LaunchArguments>();
+  MpirunOptions& mpirun = arguments->mpirun;
+  options.examples(R"(Examples:
+  lockstep launch -n 4 train my.toml --out runs/try
+  lockstep launch -n 16 --hosts hosts.txt train my.toml --out runs/try --threads 2
+
+It starts mpirun. When a rank or a host is lost, it starts it again from the last checkpoint, on the hosts that answer:
+the result is that of a run that lost none. SIGTERM and Ctrl-C save the run and end it with exit code 10.
+What follows train is the command line of lockstep train, and must have --out.)");
+  options.integer("-n,--ranks", arguments->ranks, 1, 65536, {"N", "How many ranks"}, true);
+  options.text("--hosts", mpirun.hosts, {"FILE", "A host per line: name slots=4, or name:4; default: this machine"});
+  options.integer("--max-restarts", arguments->max_restarts, 0, 1'000'000,
+                  {"R", "How often it may start again; default: 3"});
+  options.choice("--mpi", mpirun.mpi, {"openmpi", "mpich"},
+                 {"NAME", "openmpi or mpich; default: what is installed, Open MPI first"});
+  options.text("--bind-to", mpirun.bind_to, {"WHAT", "To what mpirun binds ranks: core, socket, ...; default: none"});
+  options.text("--agent", mpirun.agent, {"PROGRAM", "What starts commands on other hosts; default: ssh"});
+  options.text("--interface", mpirun.interface,
+               {"NAME", "The network between the hosts, as eth0; default: all of them"});
+  options.rest(mpirun.command);
+  return [arguments](Console& console) { run_launch(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

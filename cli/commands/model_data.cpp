@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/run/run_directory.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/model/preparation.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
@@ -38,12 +38,12 @@ std::set<std::string> chosen_keys(const std::vector<std::string>& set) {
 
 }  // namespace
 
-std::optional<std::string> seal_note(const std::string& path, Seal seal) {
-  if (seal == Seal::whole) return std::nullopt;
-  return fmt::format("{}: unverified: {}", one_line(path),
-                     seal == Seal::weights ? "an earlier Lockstep wrote it, with a hash of the weights and none of the "
-                                             "rest; only the weights are known to be right"
-                                           : "the file has no digest of Lockstep");
+void add_data_options(Options& options, DataArguments& data) {
+  options.text("--data", data.data,
+               {"SOURCE", "Which data: a name or a file, as data.source; default: config.toml beside the model"});
+  options.text("--config", data.config, {"FILE.toml", "Which data: the [data] section of this configuration"});
+  options.text("--split", data.split, {"PART", "train, validation or test; default: the last of them that there is"});
+  options.set(data.set);
 }
 
 Model open_model(const std::string& path, Console& console) {

@@ -2,11 +2,10 @@
 // A model from a file, and data for it, prepared as those it was trained on (lockstep/model/preparation.hpp).
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/output/console.hpp"
+#include "cli/command_line/options.hpp"
 #include "lockstep/data/source.hpp"
 #include "lockstep/model/model_file.hpp"
 
@@ -19,18 +18,19 @@ struct DataArguments {
   std::string split{};  // train, validation, test; empty: the last of them that there is
 };
 
+/// --data, --config, --split, --set.
+void add_data_options(Options& options, DataArguments& data);
+
 struct ModelData {
   std::shared_ptr<const Dataset> samples;
   std::string split;
   std::string source;
 };
 
-/// load_model; the console is told where the file, or a part of it, cannot be verified.
+/// load_model, with a note when the file, or a part of it, cannot be verified.
 Model open_model(const std::string& path, Console& console);
-/// That line; nothing for a file whose every byte is verified.
-std::optional<std::string> seal_note(const std::string& path, Seal seal);
 
-/// Settings that come from the model file, or override it, are told to the console. Error(usage) when nothing says what
+/// Notes the settings that come from the model file or override it. Error(usage) when nothing says what
 /// the data is, or it has no such split.
 ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments,
                           Console& console);

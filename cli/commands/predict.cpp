@@ -1,21 +1,37 @@
-#include "cli/commands/predict.hpp"
+// lockstep predict MODEL FILE... or --data SOURCE --rows 0,5,7-9: the most likely classes with their probabilities, or
+// the outputs of a model of plain numbers.
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
 
-#include "cli/commands/verbose.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/model_data.hpp"
+#include "cli/commands/picture.hpp"
+#include "cli/output/json.hpp"
 #include "cli/output/outputs.hpp"
 #include "cli/output/rows.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/run/verbose.hpp"
 
 namespace lockstep::cli {
 
 namespace {
+
+struct PredictArguments {
+  std::string model{};
+  std::vector<std::string> files{};  // empty: rows of the data
+  DataArguments data{};
+  std::string rows{};  // empty: the first ten
+  int top = 3;         // classes shown per sample
+  PictureOptions picture{};
+  Backend backend = Backend::simd;
+  int threads = 0;
+};
 
 /// A sample, what it is called, and the class it has (-1: unknown).
 struct Item {
@@ -100,8 +116,6 @@ std::string json(const std::vector<Item>& items, const Outputs& outputs) {
   return fmt::format("{}\n", list.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-}  // namespace
-
 void run_predict(const PredictArguments& arguments, Console& console) {
   if (!arguments.files.empty() && (!arguments.rows.empty() || !arguments.data.data.empty()))
     throw Error(ExitCode::usage, "predict: give files, or rows of a data set, not both");
@@ -111,6 +125,31 @@ void run_predict(const PredictArguments& arguments, Console& console) {
   const std::vector<Item> items = arguments.files.empty() ? from_rows(arguments, model, outputs, console)
                                                           : from_files(arguments, model, outputs, console);
   console.print(console.json() ? json(items, outputs) : text(items, outputs, arguments.top));
+}
+
+}  // namespace
+
+RunCommand predict_command(Options& options) {
+  const auto arguments = std::make_shared<PredictArguments>();
+  options.examples(R"(Examples:
+  lockstep predict model.safetensors digit.png --invert
+  lockstep predict model.safetensors batch.npy --top 1
+  lockstep predict runs/moons-1/model.safetensors --rows 0,5,7-9
+
+Pictures are turned grey (or RGB), resized to the model's input and scaled as its training data. An .npy file holds
+one sample or [samples, ...]; bytes are treated as pixels.)");
+  options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
+  options.arguments("files", arguments->files, {"FILE...", "Pictures (.png) or arrays (.npy); none: rows of the data"},
+                    false);
+  add_data_options(options, arguments->data);
+  options.text("--rows", arguments->rows, {"0,5,7-9", "Rows of the data; default: the first ten"});
+  options.integer("--top", arguments->top, 1, 1000, {"N", "Classes to show for each sample; default: 3"});
+  options.flag("--invert", arguments->picture.invert, "The picture is dark on light: swap black and white");
+  options.flag("--transpose", arguments->picture.transpose,
+               "Swap height and width: for models of columns-first images");
+  options.backend(arguments->backend);
+  options.threads(arguments->threads);
+  return [arguments](Console& console) { run_predict(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

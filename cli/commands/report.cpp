@@ -1,24 +1,34 @@
-#include "cli/commands/report.hpp"
+// lockstep report DIR|FILE: the report of a training run or of measurements, made again from their files: report.html
+// (and, of measurements, report.json; --csv and --extra-p add theirs), and the same printed as text. Measures nothing.
+// Error(usage) for a folder without anything to report on, Error(data) for what cannot be read.
 
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "cli/commands/commands.hpp"
 #include "cli/commands/report_kinds.hpp"
-#include "cli/output/output_folder.hpp"
-#include "cli/run/run_directory.hpp"
-#include "cli/run/run_report.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
+#include "lockstep/run/directory.hpp"
+#include "lockstep/run/output_folder.hpp"
+#include "lockstep/run/report.hpp"
 
 namespace lockstep::cli {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+struct ReportArguments {
+  std::string path{};  // a run directory, a folder with results.jsonl, or such a file
+  std::string out{};   // where the files go; empty: beside what they are made from
+  bool csv = false, extra_p = false;
+};
 
 struct Made {
   report::Document document;
@@ -41,8 +51,6 @@ Made make(const fs::path& path) {
                           kResultsFile, kMetricsFile));
 }
 
-}  // namespace
-
 void run_report(const ReportArguments& arguments, Console& console) {
   const Made made = make(arguments.path);
   const fs::path folder = arguments.out.empty() ? made.folder : fs::path(arguments.out);
@@ -52,6 +60,22 @@ void run_report(const ReportArguments& arguments, Console& console) {
   const auto written = report::write_report(made.document, folder, files);
   console.print(console.json() ? report::tables_json(made.document) : report::to_text(made.document));
   for (const fs::path& file : written) console.note(fmt::format("wrote {}", one_line(file.string())));
+}
+
+}  // namespace
+
+RunCommand report_command(Options& options) {
+  const auto arguments = std::make_shared<ReportArguments>();
+  options.examples(R"(Examples:
+  lockstep report runs/moons-1                  report.html in the run directory
+  lockstep report runs/ladder --csv --extra-p   every table as .csv, scaling tables as Extra-P's JSON lines
+  lockstep report results.jsonl --out page)");
+  options.argument("path", arguments->path,
+                   {"DIR|FILE", "A run directory, a folder with results.jsonl, or such a file"});
+  options.text("-o,--out", arguments->out, {"DIR", "Where the files go; default: beside what they are made from"});
+  options.flag("--csv", arguments->csv, "Write every table as .csv too");
+  options.flag("--extra-p", arguments->extra_p, "Write tables of scaling as JSON lines for Extra-P too");
+  return [arguments](Console& console) { run_report(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

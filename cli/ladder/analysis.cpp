@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands/verbose.hpp"
 #include "cli/ladder/scaling.hpp"
 #include "lockstep/kernels/simd/table.hpp"
 #include "lockstep/lab/efficiency.hpp"
 #include "lockstep/lab/statistics.hpp"
+#include "lockstep/run/verbose.hpp"
 
 namespace lockstep::cli {
 

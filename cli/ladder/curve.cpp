@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/run/run_directory.hpp"
 #include "lockstep/lab/statistics.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,14 +13,14 @@
 #include "cli/ladder/report_parts.hpp"
 #include "cli/output/results_folder.hpp"
 #include "cli/process/stop_signal.hpp"
-#include "cli/run/build_commit.hpp"
-#include "cli/run/run_directory.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/run/build_commit.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
@@ -61,8 +62,6 @@ std::string terminal_text(const std::vector<Result>& results, bool verbose) {
   return report::to_text(words);
 }
 
-}  // namespace
-
 void run_ladder(const LadderArguments& arguments, Console& console) {
   // What makes no sense is refused before a folder is made for it.
   static_cast<void>(make_network(load_config(arguments.config, arguments.set)));
@@ -98,6 +97,37 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
   if (climbed.stopped)
     throw Error(ExitCode::preempted,
                 fmt::format("{}; what was measured until then is in {}", stopped, folder.string()));
+}
+
+}  // namespace
+
+RunCommand ladder_command(Options& options) {
+  const auto arguments = std::make_shared<LadderArguments>();
+  arguments->command = options.typed();
+  options.examples(R"(Examples:
+  lockstep ladder examples/lenet5-fashion.toml
+  lockstep ladder my.toml --rungs naive,simd,threads --budget 60
+  lockstep ladder my.toml --set train.batch=256 --out runs/wide --csv
+
+Rungs: naive-o0, naive, library, simd, threads-N, ranks-N, hybrid-RxT, opencl, cuda, torch-eager, torch-compile, jax,
+weak-N, as far as this machine has them. The folder gets results.jsonl (every sample), report.html and report.json.
+Ctrl-C ends the measuring and keeps what was measured.)");
+  options.argument("config", arguments->config, {"CONFIG.toml", "The configuration"});
+  options.set(arguments->set);
+  options.list("--rungs", arguments->rungs, {"LIST", "Only these: names, or beginnings of names; default: all"});
+  options.number("--budget", arguments->budget, 0.1, 1e6,
+                 {"SECONDS", "Seconds for the samples of all rungs together; default: 120"});
+  options.integer("--samples", arguments->samples, 1, 1000, {"N", "Samples of a rung at most; default: 15"});
+  options.number("--share", arguments->share, 0.001, 1,
+                 {"SHARE",
+                  "A rung is settled when half its 95 % interval is within this share of its median; default: "
+                  "0.05"});
+  options.text("-o,--out", arguments->out, {"DIR", "The folder for results and report; default: runs/ladder-<n>"});
+  options.flag("--overwrite", arguments->overwrite, "Replace an earlier measurement in --out");
+  options.flag("--verbose", arguments->verbose,
+               "Also print what the report has: scaling, laws, what limits each rung and what each part gains");
+  options.flag("--csv", arguments->csv, "Also write every table as CSV, and as the lines that Extra-P reads");
+  return [arguments](Console& console) { run_ladder(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output/console.hpp"
+#include "cli/command_line/options.hpp"
 
 namespace lockstep::cli {
 
@@ -23,6 +23,6 @@ struct LadderArguments {
   std::string command{};  // as it was typed
 };
 
-void run_ladder(const LadderArguments& arguments, Console& console);
+RunCommand ladder_command(Options& options);
 
 }  // namespace lockstep::cli

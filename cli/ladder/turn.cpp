@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/output/json.hpp"
 #include "cli/process/mpirun.hpp"
-#include "cli/run/run_directory.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/shell_words.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
@@ -84,8 +84,7 @@ TurnProfile profile_of(const Json& json) {
 
 /// The last line of timings.jsonl: the second epoch.
 void read_timings(const fs::path& file, Turn& turn) {
-  const std::vector<std::byte> bytes = read_file(file, kMostBytes);
-  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text = read_text(file, kMostBytes);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const Json line = Json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
   if (!line.is_object()) not_understood("its timings");
@@ -106,9 +105,8 @@ Captured start(const Rung& rung, std::vector<std::string> words, const TurnSetti
     words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
     return run_captured(words, options);
   }
-  LaunchArguments launch{.ranks = rung.ranks};
-  launch.command = std::move(words);
-  const StartCommand command = start_command(find_mpirun(""), launch, rung.ranks, {}, false, "ladder");
+  const StartCommand command =
+      start_command(find_mpirun(""), {.command = std::move(words)}, rung.ranks, {}, false, "ladder");
   return run_captured(command.words, {options.patience, command.environment, options.stopped});
 }
 

@@ -1,12 +1,12 @@
 #pragma once
-// Where words go: results to stdout, everything else to stderr.
+// The terminal: results go to stdout, everything else to stderr.
 
 #include <string>
 #include <string_view>
 
 namespace lockstep::cli {
 
-/// Ends the program with this exit code and without a word: somebody else says it.
+/// Ends the program with this exit code and without a message: another process has reported.
 struct SilentEnd {
   int exit_code = 0;
 };

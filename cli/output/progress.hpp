@@ -1,5 +1,5 @@
 #pragma once
-// Tells a person how training goes: a bar on a terminal, a line per epoch (at most one a second) everywhere.
+// The progress of a training: a bar on a terminal, and a line per epoch (at most one per second).
 
 #include <chrono>
 #include <cstdint>

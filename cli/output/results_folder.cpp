@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/output/output_folder.hpp"
-#include "cli/run/run_directory.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/run/directory.hpp"
+#include "lockstep/run/output_folder.hpp"
 
 namespace lockstep::cli {
 

@@ -13,7 +13,7 @@ namespace lockstep::cli {
 /// something else than an earlier measurement that may be replaced.
 std::filesystem::path prepare_results_folder(const std::string& path, const std::string& name, bool overwrite);
 
-/// In place of those of an earlier measurement.
+/// Replaces the results of an earlier measurement.
 void write_results(const std::filesystem::path& folder, const std::vector<Result>& results);
 
 }  // namespace lockstep::cli

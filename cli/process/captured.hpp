@@ -1,5 +1,5 @@
 #pragma once
-// Other programs that a measurement needs: started with a time limit, their words caught, never left behind.
+// Other programs that a measurement needs: started with a time limit, their output captured, none left running.
 
 #include <chrono>
 #include <functional>
@@ -10,7 +10,7 @@
 namespace lockstep::cli {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
-using Stopped = std::function<bool()>;  // the user wants to end: Ctrl-C
+using Stopped = std::function<bool()>;  // a request to end: Ctrl-C
 
 struct Captured {
   int code = 0;  // as a shell counts: the exit code, or 128 + the signal
@@ -28,9 +28,9 @@ struct CaptureOptions {
   Stopped stopped{};          // asked while it runs; true: it is ended
 };
 
-/// Runs a program to its end in a process group of its own, without input; the whole group is ended when the time is up
-/// or `stopped` says so, and what a program leaves behind at its own end is too. Of each stream the first 64 MiB are
-/// kept. A program that cannot be started has code 127.
+/// Runs a program to its end in a process group of its own, without input; the whole group is ended when the time is
+/// up, when `stopped` returns true, and when the program itself ends. Of each stream the first 64 MiB are kept. A
+/// program that cannot be started has code 127.
 Captured run_captured(const std::vector<std::string>& words, const CaptureOptions& options = {});
 
 /// For options: a limit in seconds.

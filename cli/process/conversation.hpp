@@ -1,13 +1,13 @@
 #pragma once
-// A program that answers commands by lines of JSON, and lives on between them: the scripts of bench/peers and
-// bench/reproduce, which can so be measured in turns with others.
+// A program that answers commands by lines of JSON and stays alive between them, so that it can be measured in turns
+// with others: the scripts of bench/peers and bench/reproduce.
 
 #include <string>
 #include <vector>
 
+#include "cli/output/json.hpp"
 #include "cli/process/captured.hpp"
 #include "cli/process/pipe.hpp"
-#include "cli/run/scores.hpp"
 
 namespace lockstep::cli {
 

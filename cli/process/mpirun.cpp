@@ -109,14 +109,14 @@ Mpirun find_mpirun(const std::string& wanted) {
                                            wanted.empty() ? "" : "Open MPI's "));
 }
 
-StartCommand start_command(const Mpirun& mpirun, const LaunchArguments& arguments, int ranks,
+StartCommand start_command(const Mpirun& mpirun, const MpirunOptions& options, int ranks,
                            const std::vector<Host>& hosts, bool resume, const std::string& mark) {
   StartCommand start{.words = {mpirun.program, "-n", std::to_string(ranks)},
                      .environment = {{"LOCKSTEP_LAUNCH", mark}}};
   const auto add = [&](std::initializer_list<std::string> more) { start.words.insert(start.words.end(), more); };
   if (mpirun.open_mpi) {
     // More ranks than cores are not refused; where there are enough it changes nothing.
-    add({"--oversubscribe", "--bind-to", arguments.bind_to});
+    add({"--oversubscribe", "--bind-to", options.bind_to});
     if (!hosts.empty()) add({"--host", host_list(hosts)});
     std::vector<std::string> variables = own_variables();
     std::erase(variables, "LOCKSTEP_LAUNCH");
@@ -126,21 +126,21 @@ StartCommand start_command(const Mpirun& mpirun, const LaunchArguments& argument
       start.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
       start.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     }
-    if (!arguments.agent.empty()) start.environment.emplace_back("OMPI_MCA_plm_rsh_agent", arguments.agent);
-    if (!arguments.interface.empty())
+    if (!options.agent.empty()) start.environment.emplace_back("OMPI_MCA_plm_rsh_agent", options.agent);
+    if (!options.interface.empty())
       for (const char* name : {"OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include"})
-        start.environment.emplace_back(name, arguments.interface);
+        start.environment.emplace_back(name, options.interface);
     // mpirun and its daemons find out that the other one is cut off after 11 s, not after 8 min.
     for (const auto& [name, value] : {std::pair{"time", "5"}, {"intvl", "2"}, {"probes", "3"}})
       start.environment.emplace_back(fmt::format("OMPI_MCA_oob_tcp_keepalive_{}", name), value);
   } else {
-    if (arguments.bind_to != "none") add({"-bind-to", arguments.bind_to});
+    if (options.bind_to != "none") add({"-bind-to", options.bind_to});
     if (!hosts.empty()) add({"-hosts", host_list(hosts)});
-    if (!arguments.interface.empty()) add({"-iface", arguments.interface});
-    if (!arguments.agent.empty()) start.environment.emplace_back("HYDRA_LAUNCHER_EXEC", arguments.agent);
+    if (!options.interface.empty()) add({"-iface", options.interface});
+    if (!options.agent.empty()) start.environment.emplace_back("HYDRA_LAUNCHER_EXEC", options.agent);
   }
   add({fs::read_symlink("/proc/self/exe").string()});
-  for (const std::string& word : run_words(arguments.command, resume)) add({word});
+  for (const std::string& word : run_words(options.command, resume)) add({word});
   return start;
 }
 

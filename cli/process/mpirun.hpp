@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/commands/launch.hpp"
-
 namespace lockstep::cli {
 
 struct Host {
@@ -28,13 +26,23 @@ struct Mpirun {
 /// Error(usage) that names the package where there is none.
 Mpirun find_mpirun(const std::string& wanted);
 
+/// How ranks are started.
+struct MpirunOptions {
+  std::string hosts{};  // a file; empty: this machine
+  std::string mpi{};    // openmpi, mpich; empty: what is installed, Open MPI first
+  std::string bind_to = "none";
+  std::string agent{};                 // starts commands on other hosts; empty: ssh
+  std::string interface {};            // of the network between the hosts; empty: all
+  std::vector<std::string> command{};  // of this program: train CONFIG.toml ...
+};
+
 struct StartCommand {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> environment;  // besides the present one
 };
 
 /// `hosts` empty: this machine. `mark` stands in the environment of every rank as LOCKSTEP_LAUNCH.
-StartCommand start_command(const Mpirun& mpirun, const LaunchArguments& arguments, int ranks,
+StartCommand start_command(const Mpirun& mpirun, const MpirunOptions& options, int ranks,
                            const std::vector<Host>& hosts, bool resume, const std::string& mark);
 
 }  // namespace lockstep::cli

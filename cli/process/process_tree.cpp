@@ -80,7 +80,7 @@ pid_t start_process(const std::vector<std::string>& words, const std::vector<std
   const pid_t child = ::fork();
   if (child < 0) fail_system(ExitCode::resources, words[0], errno);
   if (child == 0) become(arguments.data(), environment.data(), self, streams);
-  ::setpgid(child, child);  // whoever comes first
+  ::setpgid(child, child);  // parent and child both do it: the first one counts
   return child;
 }
 
@@ -88,7 +88,7 @@ std::optional<int> ended(pid_t child) {
   int status = 0;
   const pid_t got = ::waitpid(child, &status, WNOHANG);
   if (got == 0 || (got < 0 && errno == EINTR)) return std::nullopt;
-  if (got < 0) return 128 + SIGKILL;  // nobody's child any more
+  if (got < 0) return 128 + SIGKILL;  // not a child any more
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -97,7 +97,7 @@ int end_group(pid_t child) {
   const auto limit = Clock::now() + kPolite;
   std::optional<int> code;
   while (!(code = ended(child)) && Clock::now() < limit) std::this_thread::sleep_for(kPause);
-  ::kill(-child, SIGKILL);  // whoever of them is left
+  ::kill(-child, SIGKILL);  // what is left of the group
   while (!code) {
     std::this_thread::sleep_for(kPause);
     code = ended(child);

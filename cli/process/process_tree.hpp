@@ -1,5 +1,5 @@
 #pragma once
-// Child processes and all that comes from them, which is followed even when those in between are gone.
+// Child processes and their descendants, also those whose parents have ended.
 
 #include <sys/types.h>
 
@@ -29,16 +29,16 @@ pid_t start_process(const std::vector<std::string>& words,
 /// How a child ended, as a shell counts: its exit code, or 128 + the signal; nothing while it runs.
 std::optional<int> ended(pid_t child);
 
-/// Ends a process group that start_process began: politely, so that mpirun takes its ranks along, after three seconds
-/// not. How its leader ended, as `ended` says it.
+/// Ends a process group of start_process: by SIGTERM, so that mpirun ends its ranks, and after three seconds by
+/// SIGKILL. Returns how its leader ended (`ended`).
 int end_group(pid_t child);
 
-/// All processes that come from this one.
+/// All descendants of this process.
 std::vector<pid_t> descendants();
-/// Those of them that run this program: ranks.
+/// The descendants that run this program: ranks.
 std::vector<pid_t> ranks_below();
 
-/// Kills all that comes from this process and waits until it is gone; false when that took too long.
+/// Kills all descendants and waits until they are gone; false when that takes longer than `patience`.
 bool kill_descendants(std::chrono::milliseconds patience);
 
 /// Runs a command to its end, without input or output, and kills it when it takes too long. True when it ended with 0.

@@ -1,9 +1,9 @@
 #pragma once
-// Ctrl-C and SIGTERM as a wish: whoever measures looks at it, keeps what is there and ends.
+// Ctrl-C and SIGTERM as a request: a training or measurement polls it, saves its results and ends.
 
 namespace lockstep::cli {
 
-/// The first signal is noted; a second one has its usual effect.
+/// From now on the first signal is a request; a second one has its usual effect.
 void catch_stop_signals();
 
 bool stop_requested();

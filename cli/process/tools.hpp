@@ -1,5 +1,5 @@
 #pragma once
-// What an experiment may use where it is there: a Python with certain modules, a script of bench/, a program on PATH.
+// Optional helpers of experiments: a Python with certain modules, a script of bench/, a program on PATH.
 
 #include <filesystem>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace lockstep::cli {
 
-/// A program of that name on PATH; nothing: none.
+/// The path of a program on PATH; nothing when there is none.
 std::optional<std::string> find_program(const std::string& name);
 
 /// A file of the source tree ("bench/reproduce/mpi_digits.py"): searched in the present folder and in those above this

@@ -17,9 +17,7 @@ RanksHere ranks_here() {
 }
 
 Captured run_on_ranks(int ranks, const std::vector<std::string>& words, const CaptureOptions& options) {
-  LaunchArguments arguments{.ranks = ranks};
-  arguments.command = words;
-  const StartCommand start = start_command(find_mpirun(""), arguments, ranks, {}, false, "reproduce");
+  const StartCommand start = start_command(find_mpirun(""), {.command = words}, ranks, {}, false, "reproduce");
   CaptureOptions with = options;
   with.environment.insert(with.environment.end(), start.environment.begin(), start.environment.end());
   with.environment.emplace_back("OMP_NUM_THREADS", "1");

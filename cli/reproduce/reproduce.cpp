@@ -1,16 +1,15 @@
 #include "cli/reproduce/reproduce.hpp"
 
 #include <chrono>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/output/json.hpp"
 #include "cli/reproduce/conv_multicore/experiment.hpp"
 #include "cli/reproduce/experiment.hpp"
 #include "cli/reproduce/rules.hpp"
-#include "cli/run/build_commit.hpp"
-#include "cli/run/run_directory.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -23,6 +22,8 @@
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/run/build_commit.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
@@ -196,6 +197,8 @@ report::Document experiment_document(std::span<const Result> results) {
                         : document_of(experiment_named(run->word("experiment")), findings);
 }
 
+namespace {
+
 void run_reproduce(const ReproduceArguments& arguments, Console& console) {
   if (arguments.rank_runs > 0) return run_conv_rank(arguments.rank_runs, arguments.data, console);
   if (!arguments.from.empty()) {
@@ -218,6 +221,27 @@ void run_reproduce(const ReproduceArguments& arguments, Console& console) {
   write_file_atomically(directory.file(kConfigFile), experiment.config);
   measure(experiment, arguments, directory.path(), console);
   show(experiment, directory.path(), console);
+}
+
+}  // namespace
+
+RunCommand reproduce_command(Options& options) {
+  const auto arguments = std::make_shared<ReproduceArguments>();
+  options.examples(R"(Examples:
+  lockstep reproduce                        the experiments, what they show and how long they take
+  lockstep reproduce cuda-quadrants --quick
+  lockstep reproduce mpi-digits --data ex4data1.mat --out runs/digits
+  lockstep reproduce --from runs/digits     the report again, from its results
+
+The run directory holds config.toml (the set-up), results.jsonl (every measurement) and report.html.)");
+  options.optional_argument("name", arguments->name, {"NAME", "The experiment; default: list them"});
+  options.flag("--quick", arguments->quick, "About a minute: fewer repetitions and wider intervals");
+  options.text("--data", arguments->data, {"FILE", "A data file of the experiment, where it needs one"});
+  options.text("-o,--out", arguments->out, {"DIR", "The run directory; default: runs/<name>-<n>"});
+  options.text("--from", arguments->from, {"DIR", "Make the report of this run again; nothing is measured"});
+  options.hidden("--rank-runs", arguments->rank_runs, 1, 1000);  // run_conv_rank
+  options.flag("--overwrite", arguments->overwrite, "Replace an earlier run in --out");
+  return [arguments](Console& console) { run_reproduce(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "cli/output/console.hpp"
+#include "cli/command_line/options.hpp"
 #include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/results.hpp"
 
@@ -19,7 +19,7 @@ struct ReproduceArguments {
   bool quick = false, overwrite = false;
 };
 
-void run_reproduce(const ReproduceArguments& arguments, Console& console);
+RunCommand reproduce_command(Options& options);
 
 /// The report of an experiment, from its results (lockstep report).
 report::Document experiment_document(std::span<const Result> results);

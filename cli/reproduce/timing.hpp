@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/output/json.hpp"
 #include "cli/reproduce/experiment.hpp"
-#include "cli/run/scores.hpp"
 #include "lockstep/lab/sampling.hpp"
 #include "lockstep/lab/statistics.hpp"
 

@@ -40,11 +40,6 @@ const std::vector<std::string>& settings() {
   return list;
 }
 
-std::string read_text(const fs::path& path) {
-  const std::vector<std::byte> bytes = read_file(path, std::int64_t{1} << 28, ExitCode::bug);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 SimulatedStep parse_result(const std::string& text) {
   const auto json = nlohmann::json::parse(text);
   if (json.contains("error"))
@@ -108,7 +103,7 @@ SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, co
                                              .environment = {{"TMPDIR", folder.path().string()}},
                                              .stopped = stop_requested});
   if (done.stopped) throw Error(ExitCode::preempted, "stopped by a signal");
-  if (fs::exists(result)) return parse_result(read_text(result));
+  if (fs::exists(result)) return parse_result(read_text(result, std::int64_t{1} << 28, ExitCode::bug));
   if (done.timed_out)
     throw Error(ExitCode::resources,
                 fmt::format("{} nodes were not simulated within {:.0f} s; a longer --timeout or fewer --nodes help",

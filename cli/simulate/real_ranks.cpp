@@ -9,12 +9,12 @@
 #include "cli/process/captured.hpp"
 #include "cli/process/mpirun.hpp"
 #include "cli/process/stop_signal.hpp"
-#include "cli/run/rank_session.hpp"
 #include "cli/simulate/cluster_run.hpp"
 #include "cli/simulate/rank_measurements.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/run/rank_session.hpp"
 #include "lockstep/simulate/step_program.hpp"
 
 namespace lockstep::cli {
@@ -25,11 +25,7 @@ using nlohmann::json;
 
 // Work, messages and steps are measured in turns: whatever else this machine does, it does to all of them.
 constexpr int kRounds = 11;
-
-std::string read_text(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path, std::int64_t{1} << 28, ExitCode::usage);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 28;  // of a plan or a result
 
 /// Seconds of a step.
 double measure_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks) {
@@ -41,7 +37,7 @@ double measure_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks)
 }
 
 void run_rank(Ranks& ranks, const std::string& plan_file, const std::string& result_file) {
-  const StepPlan plan = parse_plan(read_text(plan_file));
+  const StepPlan plan = parse_plan(read_text(plan_file, kMaxBytes, ExitCode::usage));
   const auto samples = make_step_samples(plan);
   const MachineModel place = locate_ranks(ranks);
   bind_to_core(ranks, place);
@@ -81,11 +77,11 @@ StepPlan simulated_part(StepPlan plan) {
   return plan;
 }
 
-RealSteps measure_real_steps(const StepPlan& plan, int ranks, const LaunchArguments& launch, double timeout) {
+RealSteps measure_real_steps(const StepPlan& plan, int ranks, const MpirunOptions& launch, double timeout) {
   const TemporaryFolder folder;
   const std::string plan_file = folder.file("plan.json").string(), result = folder.file("result.json").string();
   write_file_atomically(plan_file, plan_json(plan));
-  LaunchArguments arguments = launch;
+  MpirunOptions arguments = launch;
   arguments.command = {"simulate", "plan", "--plan", plan_file, "--result", result};
   const std::vector<Host> hosts = launch.hosts.empty() ? std::vector<Host>{} : read_hosts(launch.hosts);
   const StartCommand start = start_command(find_mpirun(launch.mpi), arguments, ranks, hosts, false, "simulate");
@@ -96,7 +92,7 @@ RealSteps measure_real_steps(const StepPlan& plan, int ranks, const LaunchArgume
     throw Error(ExitCode::resources, done.timed_out
                                          ? fmt::format("{} real ranks were not done within {:.0f} s", ranks, timeout)
                                          : fmt::format("{} real ranks failed: {}", ranks, done.reason()));
-  const json value = json::parse(read_text(result));
+  const json value = json::parse(read_text(result, kMaxBytes, ExitCode::usage));
   return {.seconds = value.at("step_seconds").get<std::vector<double>>(),
           .model = parse_model(value.at("model").get<std::string>()),
           .rates = parse_rank_rates(value.at("rates").get<std::string>()),

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/launch.hpp"
 #include "cli/output/console.hpp"
+#include "cli/process/mpirun.hpp"
 #include "lockstep/simulate/machine_model.hpp"
 #include "lockstep/simulate/rates.hpp"
 #include "lockstep/simulate/step_plan.hpp"
@@ -24,7 +24,7 @@ StepPlan simulated_part(StepPlan plan);
 
 /// Starts mpirun (launch.hosts, launch.agent and launch.mpi say how) and waits for its end; Error(resources) when that
 /// takes longer than `timeout` seconds.
-RealSteps measure_real_steps(const StepPlan& plan, int ranks, const LaunchArguments& launch, double timeout);
+RealSteps measure_real_steps(const StepPlan& plan, int ranks, const MpirunOptions& launch, double timeout);
 
 /// One of those ranks: does what the file says and, rank 0, writes the result.
 void run_real_rank(const std::string& plan_file, const std::string& result_file, Console& console);

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/output/results_folder.hpp"
 #include "cli/process/stop_signal.hpp"
-#include "cli/run/build_commit.hpp"
-#include "cli/run/run_directory.hpp"
 #include "cli/simulate/results.hpp"
 #include "cli/simulate/units.hpp"
 #include "cli/simulate/validation_report.hpp"
@@ -22,6 +21,8 @@
 #include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
+#include "lockstep/run/build_commit.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
@@ -82,10 +83,8 @@ Study study_of(const SimulateArguments& arguments, const RunConfig& config) {
 }
 
 StudyRates rates_for(const SimulateArguments& arguments, const Study& study, Console& console) {
-  if (!arguments.rates.empty() && fs::exists(arguments.rates)) {
-    const std::vector<std::byte> bytes = read_file(arguments.rates, std::int64_t{1} << 26, ExitCode::usage);
-    return parse_study_rates({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
+  if (!arguments.rates.empty() && fs::exists(arguments.rates))
+    return parse_study_rates(read_text(arguments.rates, std::int64_t{1} << 26, ExitCode::usage));
   console.note("measuring the steps of one core");
   StudyRates rates = measure_study_rates(study);
   if (!arguments.rates.empty()) write_file_atomically(arguments.rates, study_rates_json(rates));
@@ -172,8 +171,6 @@ void remove_empty(const fs::path& folder) {
   fs::remove(folder, error);  // nothing that has files in it
 }
 
-}  // namespace
-
 void run_simulate(const SimulateArguments& arguments, Console& console) {
   if (!arguments.plan.empty()) return run_real_rank(arguments.plan, arguments.result, console);
   const RunConfig config = load_config(arguments.config, arguments.set);
@@ -200,6 +197,45 @@ void run_simulate(const SimulateArguments& arguments, Console& console) {
     remove_empty(folder);
     throw;
   }
+}
+
+}  // namespace
+
+RunCommand simulate_command(Options& options) {
+  const auto arguments = std::make_shared<SimulateArguments>();
+  options.examples(R"(Examples:
+  lockstep simulate examples/lenet5-fashion.toml --set train.batch=1024
+  lockstep simulate my.toml --nodes 1,2,4,...,256 --network dragonfly --bandwidth 200Gbit/s --latency 500ns
+  lockstep simulate my.toml --nodes 16 --way tree --way mpi --scaling weak --out simulated
+  lockstep simulate my.toml --validate --nodes 2,4      against real ranks on this machine
+
+Needs SimGrid (libsimgrid-dev). Every node has one rank with one thread, as fast as a core of this machine.)");
+  options.argument("config", arguments->config, {"CONFIG.toml", "The configuration; its data are not loaded"});
+  options.set(arguments->set);
+  options.text("--nodes", arguments->nodes, {"N,...", "How many nodes; default: 1,2,4,...,64, with --validate 2,4"});
+  options.text("--network", arguments->network, {"NAME", "fat-tree, dragonfly or star; default: fat-tree"});
+  options.text("--bandwidth", arguments->bandwidth,
+               {"RATE", "Of every link; default: 100Gbit/s, with --validate as measured"});
+  options.text("--latency", arguments->latency, {"TIME", "Of every link; default: 1us, with --validate as measured"});
+  options.texts("--scaling", arguments->scaling, {"KIND", "strong or weak; may be repeated; default: both"});
+  options.texts(
+      "--way", arguments->series,
+      {"WAY", "How nodes share the work: tree, gather, mpi, tensor, pipeline; may be repeated; default: all"});
+  options.integer("--parts", arguments->parts, 2, 64,
+                  {"N", "The most nodes that share one network (tensor, pipeline); default: 4"});
+  options.number("--timeout", arguments->timeout, 1, 86400, {"S", "Seconds for each simulation; default: 120"});
+  options.text("--rates", arguments->rates,
+               {"FILE", "Computing times of one core: read from the file, or written to it"});
+  options.text("-o,--out", arguments->out, {"DIR", "The folder for results and report; default: runs/simulate-<n>"});
+  options.flag("--overwrite", arguments->overwrite, "Replace an earlier simulation in --out");
+  options.flag("--csv", arguments->csv, "Also write every table as CSV, and as the lines that Extra-P reads");
+  options.flag("--validate", arguments->validate, "Compare with real ranks, started by mpirun");
+  options.text("--hosts", arguments->hosts, {"FILE", "Hosts of the real ranks, as in launch"});
+  options.text("--agent", arguments->agent, {"PROGRAM", "What starts commands on them; default: ssh"});
+  // For a real rank of --validate.
+  options.hidden("--plan", arguments->plan);
+  options.hidden("--result", arguments->result);
+  return [arguments](Console& console) { run_simulate(*arguments, console); };
 }
 
 }  // namespace lockstep::cli

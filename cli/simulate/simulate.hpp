@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output/console.hpp"
+#include "cli/command_line/options.hpp"
 
 namespace lockstep::cli {
 
@@ -29,6 +29,6 @@ struct SimulateArguments {
   std::string plan{}, result{};
 };
 
-void run_simulate(const SimulateArguments& arguments, Console& console);
+RunCommand simulate_command(Options& options);
 
 }  // namespace lockstep::cli

@@ -41,7 +41,7 @@ ClusterRun calibrated_cluster(const MachineModel& model, const Study& study) {
   return run;
 }
 
-void validate(const Study& study, const Simulator& simulator, const LaunchArguments& launch, Console& console,
+void validate(const Study& study, const Simulator& simulator, const MpirunOptions& launch, Console& console,
               const std::function<void(const ValidationPoint&)>& ends) {
   for (const Series& series : study.series)
     for (const int ranks : study.nodes) {

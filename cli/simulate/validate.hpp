@@ -24,7 +24,7 @@ inline constexpr int kRealSteps = 15;
 ClusterRun calibrated_cluster(const MachineModel& model, const Study& study);
 
 /// Every way of the study on every number of ranks, where it can be; `ends` hears of each.
-void validate(const Study& study, const Simulator& simulator, const LaunchArguments& launch, Console& console,
+void validate(const Study& study, const Simulator& simulator, const MpirunOptions& launch, Console& console,
               const std::function<void(const ValidationPoint&)>& ends);
 
 }  // namespace lockstep::cli

@@ -74,8 +74,7 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
 }
 
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides) {
-  const std::vector<std::byte> bytes = read_file(path, kMaxConfigBytes, ExitCode::usage);
-  return parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, overrides);
+  return parse_config(read_text(path, kMaxConfigBytes, ExitCode::usage), path, overrides);
 }
 
 }  // namespace lockstep

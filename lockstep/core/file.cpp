@@ -133,6 +133,11 @@ std::vector<std::byte> read_file(const fs::path& path, std::int64_t max_bytes, E
   return bytes;
 }
 
+std::string read_text(const fs::path& path, std::int64_t max_bytes, ExitCode code) {
+  const std::vector<std::byte> bytes = read_file(path, max_bytes, code);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 void write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {
   const fs::path target = follow_links(path);
   struct stat old {};

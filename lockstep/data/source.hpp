@@ -82,7 +82,7 @@ struct DataConfig {
   std::int64_t features = 0;               // blobs: dimensions; default 2
   std::uint64_t seed = 1;                  // shuffles and generators
 
-  /// Under a launcher: rank 0 alone reads the data and sends them to the others (cli/run/scatter.hpp). load_data
+  /// Under a launcher: rank 0 alone reads the data and sends them to the others (lockstep/run/scatter.hpp). load_data
   /// ignores it.
   bool from_rank0 = false;
 

@@ -84,8 +84,7 @@ void append_result(const std::filesystem::path& file, const Result& result) {
 }
 
 std::vector<Result> read_results(const std::filesystem::path& file) {
-  const std::vector<std::byte> bytes = read_file(file, kMaxFileBytes);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string text = read_text(file, kMaxFileBytes);
   std::vector<Result> results;
   std::size_t at = 0, number = 0;
   while (at < text.size()) {

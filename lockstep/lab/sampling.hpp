@@ -51,10 +51,6 @@ std::vector<SampledResult> sample_in_turns(const std::vector<SampledVariant>& va
 /// and there are `least` samples or more.
 bool is_settled(std::span<const double> samples, double share, int least);
 
-/// Per sample the largest over ranks: `by_rank[r][i]` is sample i of rank r. Error(bug) where ranks have different
-/// numbers of samples.
-std::vector<double> slowest_rank(const std::vector<std::vector<double>>& by_rank);
-
 /// Why a variant is not settled, for a warning: "not settled (the time budget ended): ...".
 std::string unsettled_text(const SampledResult& result, double share);
 

@@ -10,6 +10,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/model/checkpoint.hpp"
 
 namespace lockstep {
@@ -136,6 +137,14 @@ SealedFile parse_sealed(std::span<const std::byte> bytes, std::string_view name)
 
 SealedFile read_sealed(const std::filesystem::path& path) {
   return parse_sealed(read_file(path, std::numeric_limits<std::int64_t>::max()), path.string());
+}
+
+std::optional<std::string> seal_note(const std::string& path, Seal seal) {
+  if (seal == Seal::whole) return std::nullopt;
+  return fmt::format("{}: unverified: {}", one_line(path),
+                     seal == Seal::weights ? "an earlier Lockstep wrote it, with a hash of the weights and none of the "
+                                             "rest; only the weights are known to be right"
+                                           : "the file has no digest of Lockstep");
 }
 
 }  // namespace lockstep

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,5 +49,8 @@ struct SealedFile {
 /// what is no safetensors file.
 SealedFile parse_sealed(std::span<const std::byte> bytes, std::string_view name);
 SealedFile read_sealed(const std::filesystem::path& path);
+
+/// A line that says what of the file is not verified; nothing when every byte is.
+std::optional<std::string> seal_note(const std::string& path, Seal seal);
 
 }  // namespace lockstep

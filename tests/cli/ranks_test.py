@@ -234,7 +234,7 @@ class Ends(RanksTest):
         command[at:at + 1] = ["sh", str(script)]
         done = subprocess.run(command, cwd=self.folder, env=self.environment(), timeout=120, capture_output=True, text=True,
                               check=False)
-        self.assertEqual(done.returncode, 2, done)
+        self.assertEqual(done.returncode, 9, done)
         self.assertRegex(done.stderr, r"lockstep: rank 1 on \S+ has another data \([0-9a-f]{8}\) than rank 0")
 
     def test_a_signal_saves_and_the_run_goes_on(self):

@@ -15,11 +15,11 @@
 #include "cli/reproduce/conv_multicore/published.hpp"
 #include "cli/reproduce/ranks_below.hpp"
 #include "cli/reproduce/timing.hpp"
-#include "cli/run/rank_session.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/run/rank_session.hpp"
 
 namespace lockstep::cli {
 

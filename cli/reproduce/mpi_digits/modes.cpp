@@ -13,12 +13,12 @@
 #include "cli/reproduce/ranks_below.hpp"
 #include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
-#include "cli/run/run_directory.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 

@@ -43,7 +43,6 @@ class ByteReader {
   std::int64_t offset() const { return offset_; }
   std::int64_t remaining() const { return static_cast<std::int64_t>(bytes_.size()) - offset_; }
   std::string_view name() const { return name_; }
-  void set_order(std::endian order) { order_ = order; }
 
   /// The next `count` bytes; the error calls them `what`.
   std::span<const std::byte> take(std::int64_t count, std::string_view what);

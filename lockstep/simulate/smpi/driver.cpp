@@ -41,17 +41,13 @@ struct Cluster {
 };
 
 std::unique_ptr<Cluster> cluster;
-
-std::string read_text(const char* path) {
-  const std::vector<std::byte> bytes = read_file(path, std::int64_t{1} << 30);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30;  // of a file that describes the simulation
 
 std::unique_ptr<Cluster> make_cluster(char** words, int size) {
   auto made = std::make_unique<Cluster>();
-  made->plan = parse_plan(read_text(words[1]));
-  made->rates = parse_rank_rates(read_text(words[2]));
-  made->model = parse_model(read_text(words[3]));
+  made->plan = parse_plan(read_text(words[1], kMaxBytes));
+  made->rates = parse_rank_rates(read_text(words[2], kMaxBytes));
+  made->model = parse_model(read_text(words[3], kMaxBytes));
   made->result = words[4];
   made->samples = make_step_samples(made->plan);
   const auto ranks = static_cast<std::size_t>(size);

@@ -29,9 +29,8 @@ TEST(Bytes, MakesTextPrintable) {
 
 TEST(Bytes, ReaderStopsAtTheEnd) {
   const Bytes bytes = to_bytes("\x01\x02\x03\x04\x05\x06\x07");
-  ByteReader reader(bytes, "f.bin");
-  EXPECT_EQ(reader.u32("a word"), 0x04030201u);
-  reader.set_order(std::endian::big);
+  ByteReader reader(bytes, "f.bin", std::endian::big);
+  EXPECT_EQ(reader.u32("a word"), 0x01020304u);
   EXPECT_EQ(reader.u16("a half"), 0x0506);
   EXPECT_EQ(reader.remaining(), 1);
   expect_data_error("f.bin: byte 6: the file ends inside a word: 4 bytes wanted, 1 left",

@@ -1,0 +1,239 @@
+#include "lockstep/run/rank_session.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "lockstep/core/environment.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/core/sha256.hpp"
+#include "lockstep/model/data_digest.hpp"
+#include "lockstep/parallel/dead_jobs.hpp"
+#include "lockstep/parallel/heartbeat.hpp"
+#include "lockstep/parallel/launcher.hpp"
+#include "lockstep/parallel/launcher_watch.hpp"
+#include "lockstep/parallel/leftovers.hpp"
+#include "lockstep/parallel/library_calls.hpp"
+#include "lockstep/parallel/team.hpp"
+#include "lockstep/parallel/watchdog.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kMaxProgramBytes = std::int64_t{1} << 32;
+
+/// An error that all ranks know of: rank 0 reports it, and all ranks end by themselves.
+struct AgreedError : Error {
+  using Error::Error;
+};
+
+std::string text_hash(const std::string& text) { return sha256_hex(std::as_bytes(std::span(text))); }
+
+[[noreturn]] void end_with(const Ranks& ranks, ExitCode code, const std::string& message) {
+  if (ranks.leader()) throw AgreedError(code, message);
+  throw ReportedByRank0(code, message);
+}
+
+/// All ranks come to such an end at the same step.
+bool is_common(ExitCode code) { return code == ExitCode::diverged || code == ExitCode::preempted; }
+
+}  // namespace
+
+int threads_of_rank(const Transport& transport) {
+  const int own = default_threads(), all = static_cast<int>(std::thread::hardware_concurrency());
+  if (environment_integer("OMP_NUM_THREADS") || own < all) return own;
+  return std::max(1, own / transport.local_size());
+}
+
+void prepare_together(Ranks& ranks, const std::function<void()>& preparation) {
+  std::string outcome;  // empty: well; else the exit code as one character, and the message
+  try {
+    preparation();
+  } catch (const Error& error) {
+    outcome = static_cast<char>('0' + static_cast<int>(error.code())) + std::string(error.what());
+  }
+  const std::vector<std::string> outcomes = ranks.all_gather(outcome, "preparation");
+  const std::vector<std::string> hosts = ranks.all_gather(ranks.transport().host(), "preparation");
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    if (outcomes[rank].empty()) continue;
+    const std::string message = outcomes[rank].substr(1);
+    end_with(ranks, static_cast<ExitCode>(outcomes[rank][0] - '0'),
+             rank == 0 ? message : fmt::format("rank {} on {}: {}", rank, hosts[rank], message));
+  }
+}
+
+std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSplits& data) {
+  const std::vector<std::byte> program = read_file("/proc/self/exe", kMaxProgramBytes, ExitCode::resources);
+  // What rank 0 has sent is checked where it arrives.
+  std::string digest = !config.data.from_rank0 ? data_digest(data)
+                       : ranks.leader()        ? ranks.broadcast(data_digest(data), "agreement")
+                                               : ranks.broadcast("", "agreement");
+  const std::pair<const char*, std::string> facts[] = {{"program", sha256_hex(program)},
+                                                       {"configuration", text_hash(resolved_toml(config))},
+                                                       {"data", digest},
+                                                       {"numerics version", std::to_string(kNumericsVersion)}};
+  for (const auto& [field, own] : facts) {
+    const std::vector<std::string> all = ranks.all_gather(own, "agreement");
+    const std::vector<std::string> hosts = ranks.all_gather(ranks.transport().host(), "agreement");
+    for (std::size_t rank = 1; rank < all.size(); ++rank)
+      if (all[rank] != all[0])
+        end_with(ranks, ExitCode::integrity,
+                 fmt::format("rank {} on {} has another {} ({}) than rank 0 on {} ({}); all ranks must start with the "
+                             "same",
+                             rank, hosts[rank], field, short_hash(all[rank]), hosts[0], short_hash(all[0])));
+  }
+  return digest;
+}
+
+namespace {
+
+// How long a call into MPI may take that should take none: MPI_Abort, and MPI_Finalize once all ranks have met.
+constexpr std::chrono::seconds kAbort{3}, kFinalize{10};
+// Starting takes longer the more ranks there are; the first of them may have to wait for the last host.
+constexpr std::chrono::seconds kStart{2};
+constexpr std::chrono::milliseconds kStartPerRank{50};
+// Rank 1 speaks where rank 0 does not; a busy machine does not start them at the same instant.
+constexpr std::chrono::milliseconds kNextSpeaker{1500};
+// A failure may be the echo of another rank's, which is known by then.
+constexpr std::chrono::seconds kEcho{2};
+
+// How often, and how long in between, the first rank of a host looks whether it is the last one that lives.
+constexpr int kLastLooks = 20;
+constexpr std::chrono::milliseconds kLastLook{50};
+
+/// The first of these variables that is set; none: there is no launcher.
+std::optional<int> launched_number(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const auto number = environment_integer(name)) return static_cast<int>(*number);
+  return std::nullopt;
+}
+/// The rank that the launcher gave to this process.
+std::optional<int> launched_rank() { return launched_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}); }
+
+/// The launcher is gone before MPI has started. Ranks may still be making files: the last one tidies up, or the next
+/// start does.
+void remove_own_job() {
+  const bool first = launched_number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}) == 0;
+  for (int i = 0; !remove_dead_jobs() && first && i < kLastLooks; ++i) std::this_thread::sleep_for(kLastLook);
+}
+
+/// Ends this process when MPI has not started in time: another rank may be stopped before there are beats. One rank
+/// speaks; when it ends, the launcher ends the rest. Without a launcher it ends in silence: MPI would, too.
+void guard_start(std::optional<Watchdog>& guard, const LauncherWatch& watch, const StartMark& mark) {
+  const auto launcher = find_launcher();
+  if (!launcher) return;
+  const std::chrono::nanoseconds limit = peer_timeout() + kStart + kStartPerRank * launcher->size;
+  const int rank = launched_rank().value_or(0);
+  std::string line = fmt::format(
+      "lockstep: rank {} has not met the other {} after {:.3g} s: one of them is dead, stopped or cut off; where ranks "
+      "take longer to start, LOCKSTEP_PEER_TIMEOUT gives more seconds",
+      rank, launcher->size - 1, std::chrono::duration<double>(limit).count());
+  if (rank >= 2) line.clear();
+  const auto end = [line, &watch, &mark](int exit_code) {
+    if (watch.gone()) {
+      remove_own_job();
+    } else {
+      if (!line.empty()) write_line(line);
+      remove_leftovers(mpi_leftovers(::getpid(), false));
+      mark.remove();
+    }
+    ::_exit(exit_code);
+  };
+  guard.emplace(limit + kNextSpeaker * std::min(rank, 2), "", static_cast<int>(ExitCode::peer_lost), end,
+                [&watch] { return watch.gone(); });
+}
+
+/// Runs it and returns the end that all ranks come to, where there is one.
+std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Ranks&)>& program) {
+  try {
+    program(ranks);
+  } catch (const ReportedByRank0&) {
+    return std::current_exception();
+  } catch (const AgreedError&) {
+    return std::current_exception();
+  } catch (const Error& error) {
+    if (ranks.size() > 1 && !is_common(error.code())) throw;
+    return ranks.leader() ? std::current_exception()
+                          : std::make_exception_ptr(ReportedByRank0(error.code(), error.what()));
+  }
+  return nullptr;
+}
+
+/// Says why, unless another rank has said why the run is over, and ends all ranks.
+[[noreturn]] void end_all(Ranks& ranks, std::optional<Heartbeat>& heartbeat, ExitCode code,
+                          const std::string& message) {
+  if (code == ExitCode::peer_lost) heartbeat->verdict(kEcho);
+  heartbeat->end_all(
+      static_cast<int>(code),
+      ranks.leader() ? message : fmt::format("rank {} on {}: {}", ranks.rank(), ranks.transport().host(), message));
+  const int exit_code = heartbeat->verdict({});
+  heartbeat.reset();                                                           // the others know now
+  if (exit_code == static_cast<int>(ExitCode::peer_lost)) ::_exit(exit_code);  // MPI would wait for the lost rank
+  const Watchdog guard(kAbort, "", exit_code);
+  ranks.transport().abort(exit_code);
+  ::_exit(exit_code);
+}
+
+}  // namespace
+
+void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say,
+                 const std::function<void(int, const std::string&)>& over) {
+  const LauncherWatch launcher;
+  LibraryCalls calls;
+  std::exception_ptr common;
+  if (launched_rank()) remove_dead_jobs();
+  {
+    const StartMark mark;
+    std::optional<Watchdog> guard;
+    guard_start(guard, launcher, mark);
+    Ranks ranks(connect_transport(&calls));
+    mark.remove();
+    std::optional<Heartbeat> heartbeat;
+    if (launched_rank() || ranks.size() > 1)
+      heartbeat.emplace(
+          ranks, HeartbeatOptions{.calls = &calls,
+                                  .launcher_gone = [&] { return launcher.gone(); },
+                                  .say = say,
+                                  .on_loss = [&] { remove_leftovers(mpi_leftovers(::getpid(), launcher.gone())); },
+                                  .on_over = over});
+    guard.reset();
+    if (ranks.leader() && heartbeat && heartbeat->unwatched() > 0)
+      say(fmt::format(
+          "warning: {} of {} ranks cannot be reached over TCP: should one die, that is noticed after {:.0f} s",
+          heartbeat->unwatched(), ranks.size(), std::chrono::duration<double>(wait_timeout()).count()));
+    if (ranks.size() == 1) {
+      common = run_to_common_end(ranks, program);
+    } else {
+      try {
+        common = run_to_common_end(ranks, program);
+        ranks.barrier("end");
+      } catch (const Error& error) {
+        end_all(ranks, heartbeat, error.code(), error.what());
+      } catch (const std::bad_alloc&) {
+        end_all(ranks, heartbeat, ExitCode::resources,
+                "out of memory; a smaller train.batch or data.stream needs less");
+      } catch (const std::exception& error) {
+        end_all(ranks, heartbeat, ExitCode::bug, error.what());
+      }
+      guard.emplace(
+          kFinalize,
+          fmt::format(
+              "lockstep: rank {} on {}: MPI does not end: mpirun, or another rank, is dead, stopped or cut off; "
+              "the run is complete or saved, resume it to see",
+              ranks.rank(), ranks.transport().host()),
+          static_cast<int>(ExitCode::peer_lost));
+      heartbeat.reset();
+    }
+  }
+  if (common) std::rethrow_exception(common);
+}
+
+}  // namespace lockstep

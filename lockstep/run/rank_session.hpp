@@ -1,0 +1,43 @@
+#pragma once
+// What the ranks of a run under mpirun or srun do together besides training: agree to begin, and end together. Rank 0
+// alone reports and writes.
+
+#include <functional>
+#include <string>
+
+#include "lockstep/config/config.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/data/source.hpp"
+#include "lockstep/parallel/ranks.hpp"
+
+namespace lockstep {
+
+/// The end that all ranks of a run come to, on a rank other than 0: rank 0 throws the error itself and reports it. A
+/// program that catches it should end with exit code 0: a launcher that sees another one ends all ranks at once,
+/// perhaps before rank 0 has reported.
+struct ReportedByRank0 : Error {
+  using Error::Error;
+};
+
+/// The default number of threads of a rank: the processors that the launcher bound it to; when it is not bound, its
+/// share of the processors of its host.
+int threads_of_rank(const Transport& transport);
+
+/// Runs `preparation` on every rank and exchanges the outcomes. After a failure rank 0 throws the error of the lowest
+/// rank that failed (with its name, if it is another rank), the others ReportedByRank0.
+void prepare_together(Ranks& ranks, const std::function<void()>& preparation);
+
+/// Error(integrity) on rank 0, ReportedByRank0 on the others, that names the first rank and field that differ from
+/// rank 0: program, configuration, data, numerics version. Returns the digest of the data.
+std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSplits& data);
+
+/// Runs `program` as this rank, under the eye of the heartbeat (lockstep/parallel/heartbeat.hpp): a rank that is lost,
+/// and a launcher that is gone, end all ranks with exit code 7. Errors that all ranks meet at the same step
+/// (divergence, a signal) leave it as they are on rank 0 and as ReportedByRank0 on the others; any other failure is
+/// said by the rank that met it and ends all ranks. `say` is called from any thread; so is `over`, with the exit code
+/// and the line (empty: another rank has said it), when a rank is lost or has failed: the process may end seconds
+/// later, in the midst of anything.
+void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say,
+                 const std::function<void(int, const std::string&)>& over = {});
+
+}  // namespace lockstep

@@ -1,0 +1,116 @@
+#include "lockstep/run/report.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/core/shell_words.hpp"
+#include "lockstep/core/system.hpp"
+#include "lockstep/core/version.hpp"
+#include "lockstep/core/words.hpp"
+#include "lockstep/lab/report/results_page.hpp"
+#include "lockstep/lab/report/write.hpp"
+#include "lockstep/model/model_file.hpp"
+#include "lockstep/run/build_commit.hpp"
+#include "lockstep/run/directory.hpp"
+#include "lockstep/run/report_pages.hpp"
+
+namespace lockstep {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The record in machine.json; nothing without the file.
+std::optional<Result> read_origin(const fs::path& path) {
+  if (!fs::exists(path)) return std::nullopt;
+  std::string text = read_text(path, kMostShownBytes);
+  while (text.ends_with('\n')) text.pop_back();
+  return result_from_json(text, path.string());
+}
+
+/// When, where and by what command.
+report::Facts run_facts(const Result& record) {
+  report::Facts facts{.title = "This run"};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) facts.facts.push_back({name, value});
+  };
+  const auto number = [&](const char* key) {
+    const auto value = record.number(key);
+    return value ? fmt::format("{:.0f}", *value) : "";
+  };
+  add("Begun", record.origin.time);
+  add("Host", record.word("host"));
+  add("Backend", record.word("backend"));
+  add("Ranks", number("ranks"));
+  add("Threads of a rank", number("threads"));
+  add("Commit", record.origin.commit);
+  add("Command", record.origin.command);
+  return facts;
+}
+
+void add_machine(report::Section& section, const std::optional<Result>& record) {
+  if (!record) {
+    section.add(report::Paragraph{"The machine was not recorded."});
+    return;
+  }
+  report::Facts facts = report::machine_facts(record->origin);
+  facts.title.clear();  // the section says it
+  section.add(run_facts(*record)).add(std::move(facts));
+}
+
+}  // namespace
+
+report::Document run_document(const fs::path& directory) {
+  const RunHistory history = read_history(directory);
+  std::optional<Model> model;
+  if (fs::exists(directory / kModelFile)) model.emplace(load_model((directory / kModelFile).string()));
+  report::Document document = history_document(history, model ? &*model : nullptr);
+  report::Section& repeat = document.section("To repeat it");
+  repeat.add(
+      report::Paragraph{"The configuration with every value that was chosen for it. Training it again gives the "
+                        "same weights, on any number of threads and ranks."});
+  repeat.add(
+      report::Code{.text = fmt::format("lockstep train {}\nlockstep report {}",
+                                       shell_word((directory / kConfigFile).string()), shell_word(directory.string())),
+                   .title = "Commands"});
+  if (fs::exists(directory / kConfigFile))
+    repeat.add(report::Code{.text = read_text(directory / kConfigFile, kMostShownBytes), .title = kConfigFile});
+  add_machine(document.section("Run and machine"), read_origin(directory / kMachineFile));
+  document.footer = fmt::format("Made by Lockstep {} from the files of the run.", version());
+  return document;
+}
+
+Result origin_record(const RunOrigin& run) {
+  Result record{.kind = "machine", .name = "training", .origin = recorded_here()};
+  record.origin.commit = build_commit();
+  record.origin.command = run.command;
+  record.words["backend"] = run.backend;
+  record.numbers["ranks"] = run.ranks;
+  if (run.threads > 0) record.numbers["threads"] = run.threads;
+  std::vector<std::string> hosts = run.hosts;
+  if (hosts.empty()) hosts.push_back(host_name());
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  record.words["host"] = fmt::format("{}", fmt::join(hosts, ", "));
+  return record;
+}
+
+void write_run_report(const fs::path& directory, const Result& origin, RunObserver& observer) noexcept {
+  try {
+    write_file_atomically(directory / kMachineFile, to_json_line(origin) + '\n');
+    report::write_report(run_document(directory), directory, {.json = false});
+  } catch (const std::exception& error) {
+    try {
+      observer.note(fmt::format("warning: the report was not written: {}", one_line(error.what())));
+    } catch (...) {
+      // The observer fails too; the training is done and saved.
+    }
+  }
+}
+
+}  // namespace lockstep
