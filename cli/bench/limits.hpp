@@ -8,11 +8,11 @@
 
 #include "cli/run/scores.hpp"
 #include "lockstep/kernels/cost.hpp"
+#include "lockstep/lab/record.hpp"
 
 namespace lockstep::cli {
 
 enum class PrimitiveKind { python, python_library, trivial, unoptimised, simd, library, device };
-const char* to_string(PrimitiveKind kind);
 
 /// What ran.
 struct PrimitiveSubject {
@@ -54,3 +54,7 @@ std::string what_limits(const PrimitiveSubject& subject, double seconds, double 
                         const PrimitiveLimits& limits);
 
 }  // namespace lockstep::cli
+
+template <>
+inline constexpr std::array lockstep::kNames<lockstep::cli::PrimitiveKind> = {
+    "python", "python library", "trivial", "unoptimised", "simd", "library", "device"};

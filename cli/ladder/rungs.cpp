@@ -74,7 +74,7 @@ std::optional<Rung> rung_by_numbers(const std::string& name) {
 /// A rung of that very name stands for itself alone: naive is not naive-o0.
 bool fits(const Rung& rung, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return rung.id == name;
-  return rung.id.starts_with(name + "-") || to_string(rung.group) == name;
+  return rung.id.starts_with(name + "-") || enum_name(rung.group) == name;
 }
 
 }  // namespace
@@ -129,30 +129,6 @@ std::vector<Rung> chosen_rungs(std::vector<Rung> all, const std::vector<std::str
   // Those with more workers than processors stand behind the others of their group.
   std::stable_sort(chosen.begin(), chosen.end(), [](const Rung& a, const Rung& b) { return a.group < b.group; });
   return chosen;
-}
-
-const char* to_string(RungGroup group) {
-  switch (group) {
-    case RungGroup::naive:
-      return "naive";
-    case RungGroup::library:
-      return "library";
-    case RungGroup::simd:
-      return "simd";
-    case RungGroup::threads:
-      return "threads";
-    case RungGroup::ranks:
-      return "ranks";
-    case RungGroup::hybrid:
-      return "hybrid";
-    case RungGroup::device:
-      return "device";
-    case RungGroup::peer:
-      return "peer";
-    case RungGroup::weak:
-      return "weak";
-  }
-  return "";
 }
 
 }  // namespace lockstep::cli

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/lab/record.hpp"
+
 namespace lockstep::cli {
 
 enum class RungGroup { naive, library, simd, threads, ranks, hybrid, device, peer, weak };
@@ -29,9 +31,11 @@ std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& back
 /// that fits nothing.
 std::vector<Rung> chosen_rungs(std::vector<Rung> all, const std::vector<std::string>& names);
 
-const char* to_string(RungGroup group);
-
 /// 1, 2, 4, ... and `most`
 std::vector<int> worker_counts(int most);
 
 }  // namespace lockstep::cli
+
+template <>
+inline constexpr std::array lockstep::kNames<lockstep::cli::RungGroup> = {
+    "naive", "library", "simd", "threads", "ranks", "hybrid", "device", "peer", "weak"};

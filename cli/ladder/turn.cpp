@@ -87,6 +87,7 @@ void read_timings(const fs::path& file, Turn& turn) {
   const std::vector<std::byte> bytes = read_file(file, kMostBytes);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   while (!text.empty() && text.back() == '\n') text.pop_back();
+  turn.warm_up_epochs = std::count(text.begin(), text.end(), '\n');
   const Json line = Json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
   if (!line.is_object()) not_understood("its timings");
   if (line.contains("ranks")) {

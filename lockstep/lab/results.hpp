@@ -1,9 +1,9 @@
 #pragma once
 // Results as JSON lines: everything a reader needs to judge a figure, to repeat it, and to draw the report again
-// without measuring. docs/results.md states the format.
+// without measuring. docs/results.md states the format; record.hpp gives the numbers, words and series of a kind names
+// and types.
 //
 //   Result result{.kind = "measurement", .name = "conv2d, 2 threads", .samples = seconds, .origin = measured_here()};
-//   result.numbers["threads"] = 2;
 //   append_result("results.jsonl", result);
 //   for (const Result& each : read_results("results.jsonl")) ...
 
@@ -40,16 +40,15 @@ struct Result {
   std::vector<std::string> kernels{};  // that actually ran
   std::string weight_hash{};
   std::vector<std::string> warnings{};  // under which it was taken: doctor's, and its own
+  // The fields of the kind's record.
   std::map<std::string, double> numbers{};
   std::map<std::string, std::string> words{};
   std::map<std::string, std::vector<double>> series{};
   ResultOrigin origin{};
+  std::string where{};  // file and line that it was read from; not written
 
   /// Nothing where there are no samples.
   std::optional<Summary> summary() const;
-  /// numbers[key], words[key], or what stands for a missing one.
-  std::optional<double> number(const std::string& key) const;
-  std::string word(const std::string& key) const;
 };
 
 /// machine, measurement, ladder, fit, roofline, section, curve, verdict, experiment, simulation, validation, check

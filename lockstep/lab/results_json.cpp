@@ -237,7 +237,7 @@ Result result_from_json(std::string_view line, std::string_view place) {
   const Json json = parse_strictly(line, where);
   Fields fields(json, where);
   if (fields.text("format") != kFormat) fields.fail("format", fmt::format("must be \"{}\"", kFormat));
-  Result result;
+  Result result{.where = where};
   result.kind = fields.text("kind");
   if (!known_kind(result.kind)) fields.fail("kind", fmt::format("{} is unknown", json_string(result.kind)));
   result.name = fields.text("name");
