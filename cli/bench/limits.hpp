@@ -44,7 +44,7 @@ struct PrimitiveLimits {
   bool device_is_cpu = false;                // it is these processors, under another name
 };
 
-/// A few seconds; `quick`: below one. The device's part is filled by whoever has one.
+/// A few seconds; `quick`: below one. The caller fills in the device's part.
 PrimitiveLimits measure_limits(const std::vector<int>& threads, bool quick);
 
 Json limits_json(const PrimitiveLimits& limits);

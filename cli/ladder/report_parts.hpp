@@ -48,7 +48,7 @@ report::Tone tone_of(RungGroup group);
 report::Table scaling_table(const LadderLines& ladder);
 /// The POP factors of every rung with several workers.
 report::Table pop_table(const LadderLines& ladder);
-/// What each kind of parallelism (SIMD, threads, ranks, device) brings, and to which part most and least.
+/// What each kind of parallelism (SIMD, threads, ranks, device) gains, and in which section most and least.
 std::vector<std::string> section_sentences(const LadderLines& ladder);
 
 void add_scaling(const LadderLines& ladder, report::Document& document);

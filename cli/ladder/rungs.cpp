@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr int kMostWorkers = 256;  // somebody who names more mistyped
+constexpr int kMostWorkers = 256;  // a larger number is a typing error
 
 std::string device_title(const std::string& backend) {
   const bool cuda = backend.starts_with("cuda");
@@ -51,7 +51,7 @@ Rung weak_rung(int n) {
           n};
 }
 
-/// "threads-4", "ranks-3", "hybrid-2x2", "weak-4" on a machine with fewer processors: whoever names it may try it.
+/// "threads-4", "ranks-3", "hybrid-2x2", "weak-4" on a machine with fewer processors: may be named all the same.
 std::optional<Rung> rung_by_numbers(const std::string& name) {
   const auto dash = name.find('-');
   if (dash == std::string::npos) return std::nullopt;

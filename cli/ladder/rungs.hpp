@@ -17,12 +17,12 @@ struct Rung {
   std::string backend = "simd";  // of a peer: "torch" or "jax"
   std::string variant{};         // of a peer: "eager", "compile", "scan"
   int threads = 1, ranks = 1;
-  int growth = 1;  // weak scaling: batch and samples are so many times as large
+  int growth = 1;  // weak scaling: factor of the batch and of the samples
   int workers() const { return threads * ranks; }
   bool is_peer() const { return group == RungGroup::peer; }
 };
 
-/// All rungs that a machine with so many processors could have, from the slowest up. Whether they run here shows when
+/// All rungs that a machine with `processors` could have, from the slowest up. Whether they run here shows when
 /// they are tried.
 std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& backends);
 

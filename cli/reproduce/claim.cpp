@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lockstep::cli {
 
@@ -107,6 +108,19 @@ Verdict judge_together(const std::vector<Verdict>& verdicts) {
   if (shown == 0) return Verdict::not_shown;
   if (count(Verdict::holds) == shown) return Verdict::holds;
   return count(Verdict::fails) == shown ? Verdict::fails : Verdict::in_part;
+}
+
+Judgement judge_together(const std::vector<Judgement>& parts, const std::string& none) {
+  std::vector<Verdict> verdicts;
+  std::vector<std::string> here, facts;
+  for (const Judgement& part : parts) {
+    verdicts.push_back(part.verdict);
+    here.push_back(part.here);
+    facts.push_back(part.facts);
+  }
+  return {.verdict = judge_together(verdicts),
+          .here = fmt::format("{}", fmt::join(here, " and ")),
+          .facts = parts.empty() ? none : fmt::format("{}", fmt::join(facts, " "))};
 }
 
 void add_claims(const std::vector<Claim>& claims, const Findings& findings, report::Document& document) {

@@ -45,6 +45,10 @@ struct Comparison {
   bool enough = false;       // three samples or more of both
   bool faster() const { return enough && low > 1; }
   bool slower() const { return enough && high < 1; }
+  /// Of the claim that the second is faster.
+  Verdict verdict() const { return faster() ? Verdict::holds : slower() ? Verdict::fails : Verdict::not_shown; }
+  /// Of the claim that the second is slower.
+  Verdict opposite() const { return slower() ? Verdict::holds : faster() ? Verdict::fails : Verdict::not_shown; }
   /// "1.59 times as fast (between 1.52 and 1.66)"
   std::string words() const;
 };
@@ -71,6 +75,8 @@ Judgement judge_same_weights(const Lines& lines) {
 
 /// A claim about several figures at once: holds where all do, in part where some do; what is not shown does not count.
 Verdict judge_together(const std::vector<Verdict>& verdicts);
+/// The same with the numbers and facts of all; `none`: the facts where there is no part.
+Judgement judge_together(const std::vector<Judgement>& parts, const std::string& none);
 
 /// The beginning of a page: the first claim, its verdict and the two numbers behind it; then all claims.
 void add_claims(const std::vector<Claim>& claims, const Findings& findings, report::Document& document);

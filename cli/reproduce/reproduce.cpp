@@ -58,7 +58,7 @@ const Experiment& experiment_named(const std::string& name) {
                                            one_line(name), suggestion(name, names)));
 }
 
-/// As somebody would type it.
+/// The command line of the run.
 std::string command_of(const ReproduceArguments& arguments) {
   return fmt::format("lockstep reproduce {}{}{}", arguments.name, arguments.quick ? " --quick" : "",
                      arguments.data.empty() ? "" : " --data " + shell_word(arguments.data));

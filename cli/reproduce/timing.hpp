@@ -20,7 +20,7 @@ struct Variant {
   std::function<double()> sample{};  // instead of `body`: seconds that another program measured
 };
 
-/// The line of a variant: what somebody needs to know to do it again.
+/// The line of a variant: all that is needed to repeat it.
 template <HasFields Record>
 Result timing_of(std::string name, const Record& record, std::string weight_hash = "") {
   Result line = line_of("measurement", std::move(name), record);

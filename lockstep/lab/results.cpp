@@ -40,8 +40,8 @@ std::optional<Summary> Result::summary() const {
 
 void refuse_field(const Result& line, std::string_view field, std::string_view what) {
   throw Error(ExitCode::data,
-              fmt::format("{}: the field {} of the {} {} {}", line.where.empty() ? "results" : line.where, field,
-                          line.kind, json_string(line.name), what));
+              fmt::format("{}: the field {} of the {} {} {}", line.where.text.empty() ? "results" : line.where.text,
+                          field, line.kind, json_string(line.name), what));
 }
 
 const std::vector<std::string>& result_kinds() {

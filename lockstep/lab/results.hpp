@@ -27,6 +27,16 @@ struct ResultOrigin {
   std::string commit = "unknown";                 // of the source that was built
   std::string command{};                          // as it was typed
   std::string time{};                             // UTC, "2026-11-16T23:38:32Z"
+  static constexpr auto fields() {
+    using R = ResultOrigin;
+    return std::make_tuple(field("machine", &R::machine), field("versions", &R::versions), field("commit", &R::commit),
+                           field("command", &R::command), field("time", &R::time));
+  }
+};
+
+/// File and line that a result was read from; not written.
+struct ResultPlace {
+  std::string text{};
 };
 
 struct Result {
@@ -35,7 +45,6 @@ struct Result {
   std::string unit = "s";
   std::vector<double> samples{};  // every one, in the order taken; median and interval are computed from them
   std::string baseline{};         // the name of the result that speed-ups here are against
-  std::string configuration{};    // TOML, all values resolved
   std::optional<std::uint64_t> seed{};
   std::vector<std::string> kernels{};  // that actually ran
   std::string weight_hash{};
@@ -44,11 +53,21 @@ struct Result {
   std::map<std::string, double> numbers{};
   std::map<std::string, std::string> words{};
   std::map<std::string, std::vector<double>> series{};
+  std::string configuration{};  // TOML, all values resolved
   ResultOrigin origin{};
-  std::string where{};  // file and line that it was read from; not written
+  ResultPlace where{};
 
   /// Nothing where there are no samples.
   std::optional<Summary> summary() const;
+  static constexpr auto fields() {
+    using R = Result;
+    return std::make_tuple(field("kind", &R::kind), field("name", &R::name), field("unit", &R::unit),
+                           field("samples", &R::samples), field("baseline", &R::baseline), field("seed", &R::seed),
+                           field("kernels", &R::kernels), field("weight_hash", &R::weight_hash),
+                           field("warnings", &R::warnings), field("numbers", &R::numbers), field("words", &R::words),
+                           field("series", &R::series), field("configuration", &R::configuration),
+                           field("origin", &R::origin), field("where", &R::where));
+  }
 };
 
 /// machine, measurement, ladder, fit, roofline, section, curve, verdict, experiment, simulation, validation, check

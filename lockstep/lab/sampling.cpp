@@ -89,16 +89,6 @@ bool is_settled(std::span<const double> samples, double share, int least) {
   return (interval.high - interval.low) / 2 <= share * std::abs(summary.median);
 }
 
-std::vector<double> slowest_rank(const std::vector<std::vector<double>>& by_rank) {
-  std::vector<double> slowest;
-  for (const std::vector<double>& own : by_rank) {
-    if (slowest.empty()) slowest = own;
-    if (own.size() != slowest.size()) throw Error(ExitCode::bug, "ranks have different numbers of samples");
-    for (std::size_t i = 0; i < own.size(); ++i) slowest[i] = std::max(slowest[i], own[i]);
-  }
-  return slowest;
-}
-
 std::string unsettled_text(const SampledResult& result, double share) {
   const auto count = static_cast<std::int64_t>(result.samples.size());
   return fmt::format("not settled ({}): {}", to_string(result.end),

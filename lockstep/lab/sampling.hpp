@@ -42,18 +42,13 @@ struct SamplingRule {
   std::function<double()> now_seconds{};  // for tests; default: the steady clock
 };
 
-/// Round after round, each variant that is not yet settled once, in order; the rounds interleave them, so that
-/// whatever the machine does besides hits all alike. A run that, as long as the longest before, would end behind the
-/// budget is not begun.
+/// Round after round, each variant that is not yet settled once, in order: a disturbance of the machine meets all of
+/// them. Skips a run if the longest so far would exceed the budget.
 std::vector<SampledResult> sample_in_turns(const std::vector<SampledVariant>& variants, const SamplingRule& rule);
 
 /// True where half the 95 % interval (of too few samples for one: of what they span) is within `share` of the median,
 /// and there are `least` samples or more.
 bool is_settled(std::span<const double> samples, double share, int least);
-
-/// Per sample the largest over ranks: `by_rank[r][i]` is sample i of rank r. Error(bug) where ranks have different
-/// numbers of samples.
-std::vector<double> slowest_rank(const std::vector<std::vector<double>>& by_rank);
 
 /// Why a variant is not settled, for a warning: "not settled (the time budget ended): ...".
 std::string unsettled_text(const SampledResult& result, double share);

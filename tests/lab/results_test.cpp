@@ -122,7 +122,7 @@ TEST(Results, AppendsAndReads) {
   EXPECT_EQ(read[1].name, "second");
   EXPECT_FALSE(read[1].summary());
   EXPECT_EQ(read[0].summary()->median, 0.3);
-  EXPECT_EQ(read[1].where, file.string() + ":2");
+  EXPECT_EQ(read[1].where.text, file.string() + ":2");
   std::ofstream(file, std::ios::app) << "{";
   EXPECT_THROW(read_results(file), Error);
   EXPECT_THROW(read_results(folder.path() / "absent.jsonl"), Error);

@@ -103,11 +103,5 @@ TEST(Sampling, SettledNeedsEnoughSamples) {
   EXPECT_FALSE(is_settled(std::vector<double>{1, 1, 1, 1, 1, 1.5}, 0.05, 6));
 }
 
-TEST(Sampling, TheSlowestRankCounts) {
-  EXPECT_EQ(slowest_rank({{1, 5, 2}, {3, 4, 1}}), (std::vector<double>{3, 5, 2}));
-  EXPECT_TRUE(slowest_rank({}).empty());
-  EXPECT_THROW(slowest_rank({{1}, {1, 2}}), Error);
-}
-
 }  // namespace
 }  // namespace lockstep

@@ -7,6 +7,7 @@
 
 #include "cli/reproduce/conv_multicore/experiment.hpp"
 #include "cli/reproduce/conv_multicore/published.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep::cli {
 
@@ -38,8 +39,8 @@ Judgement judge_scaling(const std::vector<WorkersLine>& results, const char* wor
   }
   judgement.verdict = judge_together(verdicts);
   if (!beyond.empty()) {
-    judgement.facts += fmt::format("{}{} cannot be tested on {} processor{}.", judgement.facts.empty() ? "" : " ",
-                                   beyond, processors, processors == 1 ? "" : "s");
+    judgement.facts += fmt::format("{}{} cannot be tested on {}.", judgement.facts.empty() ? "" : " ", beyond,
+                                   count_of(processors, "processor"));
     if (judgement.verdict == Verdict::holds) judgement.verdict = Verdict::in_part;
   }
   return judgement;
@@ -57,21 +58,14 @@ Judgement judge_software(const Findings& findings) {
     if (const auto*& fastest = best[each.workers]; fastest == nullptr || median_of(each) < median_of(*fastest))
       fastest = &each;
   }
-  std::vector<Verdict> verdicts;
-  Judgement judgement{.facts = best.empty() ? "No other software was here." : ""};
-  for (const auto& [threads, theirs] : best) {
-    const auto comparison = compare(theirs, ours.count(threads) > 0 ? ours[threads] : nullptr);
-    if (!comparison) continue;
-    verdicts.push_back(comparison->faster()   ? Verdict::holds
-                       : comparison->slower() ? Verdict::fails
-                                              : Verdict::not_shown);
-    judgement.here += fmt::format("{}{:.3g}×", judgement.here.empty() ? "" : " and ", comparison->ratio);
-    judgement.facts +=
-        fmt::format("{}On {} thread{} ours is {} as the fastest other, {}.", judgement.facts.empty() ? "" : " ",
-                    threads, threads == 1 ? "" : "s", comparison->words(), short_name(*theirs));
-  }
-  judgement.verdict = judge_together(verdicts);
-  return judgement;
+  std::vector<Judgement> parts;
+  for (const auto& [threads, theirs] : best)
+    if (const auto comparison = compare(theirs, ours.count(threads) > 0 ? ours[threads] : nullptr))
+      parts.push_back({.verdict = comparison->verdict(),
+                       .here = fmt::format("{:.3g}×", comparison->ratio),
+                       .facts = fmt::format("On {} ours is {} as the fastest other, {}.", count_of(threads, "thread"),
+                                            comparison->words(), short_name(*theirs))});
+  return judge_together(parts, best.empty() ? "No other software was here." : "");
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
-#include "cli/reproduce/cuda_quadrants/experiment.hpp"
+#include "cli/reproduce/cuda_quadrants/parts.hpp"
 
 #include <cmath>
 
-#include "cli/reproduce/cuda_quadrants/parts.hpp"
 #include "cli/reproduce/cuda_quadrants/published.hpp"
 #include "cli/reproduce/quadrants_data.hpp"
 #include "lockstep/train/trainer.hpp"

@@ -13,6 +13,8 @@
 
 namespace lockstep::cli {
 
+Experiment cuda_quadrants();
+
 /// Series "shares": shares of the time (or of the instructions) of a training, by the sections that the published
 /// profile names, and the rest; they add up to 1. The sigmoid of the published program is a layer; here it is one
 /// section with the loss. The step of the weights belongs to the backward pass of the linear layers, as published.

@@ -1,10 +1,9 @@
-#include "cli/reproduce/mpi_digits/experiment.hpp"
+#include "cli/reproduce/mpi_digits/parts.hpp"
 
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "cli/reproduce/mpi_digits/parts.hpp"
 #include "cli/reproduce/mpi_digits/published.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/environment.hpp"

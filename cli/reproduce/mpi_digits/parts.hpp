@@ -11,6 +11,8 @@
 
 namespace lockstep::cli {
 
+Experiment mpi_digits();
+
 /// Where 5000 samples of 400 numbers come from.
 struct DigitSource {
   std::string name;    // "digits", "fashion"

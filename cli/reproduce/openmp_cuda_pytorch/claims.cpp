@@ -47,18 +47,12 @@ Judgement judge_threads(const Findings& findings) {
   const published::ThreadTime& most = most_threads(processors);
   if (processors < 2) return {.facts = "There are no times on two processors or more."};
   const double claimed = kOneThread / most.seconds;
-  std::vector<Verdict> verdicts;
-  Judgement judgement{.published = fmt::format("{:.2f}× on {}", claimed, most.threads)};
-  for (const auto& [backend, name] : {std::pair{"naive", "Plain loops"}, {"simd", "SIMD kernels"}}) {
-    const auto comparison = speed_up(findings, backend, 1, most.threads);
-    if (!comparison) continue;
-    const Judgement one = judge_speed_up(claimed, comparison, fmt::format("{} on {} threads are", name, most.threads));
-    verdicts.push_back(one.verdict);
-    judgement.here += fmt::format("{}{}", judgement.here.empty() ? "" : " and ", one.here);
-    judgement.facts += fmt::format("{}{}", judgement.facts.empty() ? "" : " ", one.facts);
-  }
-  judgement.verdict = judge_together(verdicts);
-  if (verdicts.empty()) judgement.facts = "This run has no times for it.";
+  std::vector<Judgement> parts;
+  for (const auto& [backend, name] : {std::pair{"naive", "Plain loops"}, {"simd", "SIMD kernels"}})
+    if (const auto comparison = speed_up(findings, backend, 1, most.threads))
+      parts.push_back(judge_speed_up(claimed, comparison, fmt::format("{} on {} threads are", name, most.threads)));
+  Judgement judgement = judge_together(parts, "This run has no times for it.");
+  judgement.published = fmt::format("{:.2f}× on {}", claimed, most.threads);
   return judgement;
 }
 
@@ -67,9 +61,7 @@ Judgement judge_crowded(const Findings& findings) {
   const int fitting = most_threads(processors_of(findings)).threads;
   const auto comparison = speed_up(findings, "simd", fitting, 32);
   if (!comparison || fitting == 32) return {.facts = "This run has no times for it."};
-  return {.verdict = comparison->slower()   ? Verdict::holds
-                     : comparison->faster() ? Verdict::fails
-                                            : Verdict::not_shown,
+  return {.verdict = comparison->opposite(),
           .here = fmt::format("{:.2f}×", comparison->ratio),
           .facts = fmt::format("32 threads are {} as {}, with SIMD kernels.", comparison->words(), fitting)};
 }
@@ -105,21 +97,13 @@ Judgement judge_backward(const Findings& findings) {
 }
 
 Judgement judge_pytorch(const Findings& findings) {
-  std::vector<Verdict> verdicts;
-  Judgement judgement;
-  for (const PeerLine& each : findings.series<PeerRecord>(kPeerTimes)) {
-    const auto comparison = compare(&each, each.baseline.empty() ? nullptr : findings.find(each.baseline));
-    if (!comparison) continue;
-    verdicts.push_back(comparison->slower()   ? Verdict::holds
-                       : comparison->faster() ? Verdict::fails
-                                              : Verdict::not_shown);
-    judgement.here += fmt::format("{}{:.3g}×", judgement.here.empty() ? "" : " and ", comparison->ratio);
-    judgement.facts += fmt::format("{}Lockstep is {} as {}.", judgement.facts.empty() ? "" : " ", comparison->words(),
-                                   short_name(each));
-  }
-  judgement.verdict = judge_together(verdicts);
-  if (verdicts.empty()) judgement.facts = "PyTorch was not here.";
-  return judgement;
+  std::vector<Judgement> parts;
+  for (const PeerLine& each : findings.series<PeerRecord>(kPeerTimes))
+    if (const auto comparison = compare(&each, each.baseline.empty() ? nullptr : findings.find(each.baseline)))
+      parts.push_back({.verdict = comparison->opposite(),
+                       .here = fmt::format("{:.3g}×", comparison->ratio),
+                       .facts = fmt::format("Lockstep is {} as {}.", comparison->words(), short_name(each))});
+  return judge_together(parts, "PyTorch was not here.");
 }
 
 Judgement judge_moons(const Findings& findings) {
