@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands/verbose.hpp"
-#include "cli/ladder/limits.hpp"
-#include "cli/ladder/rules.hpp"
 #include "cli/ladder/scaling.hpp"
 #include "lockstep/kernels/simd/table.hpp"
 #include "lockstep/lab/statistics.hpp"

@@ -1,7 +1,6 @@
-#include "cli/ladder/limits.hpp"
-
 #include <algorithm>
 
+#include "cli/ladder/analysis.hpp"
 #include "lockstep/lab/statistics.hpp"
 
 namespace lockstep::cli {

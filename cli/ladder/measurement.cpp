@@ -34,9 +34,14 @@ constexpr int kCheckBatches = 2;  // that every rung trains first; few, because 
 constexpr int kStages = 5;
 constexpr double kMachineSeconds = 5, kPeerSeconds = 15;  // expected: shown before a stage begins
 
-std::int64_t whole_batches(double samples, std::int64_t batch, std::int64_t most) {
-  const auto batches = std::max<std::int64_t>(static_cast<std::int64_t>(samples / double(batch)), 1);
-  return std::min(batches * batch, most);
+CeilingsRecord measure_ceilings(Precision precision) {
+  const Scalar scalar = precision == Precision::float32 ? Scalar::float32 : Scalar::float64;
+  CeilingsRecord c{.threads = available_cpus()};
+  c.flops_one = measure_fma_peak(scalar, 1);
+  c.flops_all = c.threads > 1 ? measure_fma_peak(scalar, c.threads) : c.flops_one;
+  c.bandwidth_one = measure_memory_bandwidth(1);
+  c.bandwidth_all = c.threads > 1 ? measure_memory_bandwidth(c.threads) : c.bandwidth_one;
+  return c;
 }
 
 class LadderRun {
@@ -70,29 +75,24 @@ class LadderRun {
  private:
   void prepare() {
     ladder_.config = load_config(arguments_.config, arguments_.set);
-    const RunConfig& config = ladder_.config;
-    ladder_.epoch_samples = load_data(config.data).train->size();
-    ladder_.setting = {.config = arguments_.config, .set = arguments_.set, .stopped = stopped_};
-    ladder_.setting.batch =
-        config.train.batch > 0 ? std::min(config.train.batch, ladder_.epoch_samples) : ladder_.epoch_samples;
-    const SplitConfig& split = config.data.split;
-    ladder_.setting.split = split.train + split.validation + split.test > 0;
-    ladder_.setting.split_test = split.test;
+    ladder_.epoch_samples = load_data(ladder_.config.data).train->size();
+    ladder_.setting = setting_of(ladder_.config, ladder_.epoch_samples);
+    ladder_.setting.config = arguments_.config;
+    ladder_.setting.set = arguments_.set;
+    ladder_.setting.stopped = stopped_;
     std::string pattern = (fs::temp_directory_path() / "lockstep-ladder-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) fail_system(ExitCode::resources, pattern, errno);
     ladder_.setting.scratch = scratch_ = pattern;
-    const int cpus = available_cpus();
-    const Scalar scalar = config.model.precision == Precision::float32 ? Scalar::float32 : Scalar::float64;
     stage("measuring the machine: arithmetic, memory, one training", kMachineSeconds);
-    CeilingsRecord& c = ladder_.ceilings;
-    c.threads = cpus;
-    c.flops_one = measure_fma_peak(scalar, 1);
-    c.flops_all = cpus > 1 ? measure_fma_peak(scalar, cpus) : c.flops_one;
-    c.bandwidth_one = measure_memory_bandwidth(1);
-    c.bandwidth_all = cpus > 1 ? measure_memory_bandwidth(cpus) : c.bandwidth_one;
+    ladder_.ceilings = measure_ceilings(ladder_.config.model.precision);
   }
 
-  std::int64_t batch() const { return ladder_.setting.batch; }
+  /// As many whole batches as hold about so many samples, at least one, at most the epoch.
+  std::int64_t whole_batches(double samples) const {
+    const std::int64_t batch = ladder_.setting.batch;
+    const auto batches = std::max<std::int64_t>(static_cast<std::int64_t>(samples / double(batch)), 1);
+    return std::min(batches * batch, ladder_.epoch_samples);
+  }
 
   /// What happens next, and how long it is expected to take.
   void stage(const std::string& what, double seconds) {
@@ -111,11 +111,11 @@ class LadderRun {
   /// Which rungs run here, how fast, and so on how many samples each is measured.
   void probe() {
     const std::vector<Rung> rungs = chosen_rungs(all_rungs(available_cpus(), backend_names()), arguments_.rungs);
-    const std::int64_t part = whole_batches(double(kProbeBatches * batch()), batch(), ladder_.epoch_samples);
+    const std::int64_t part = whole_batches(double(kProbeBatches * ladder_.setting.batch));
     const Turn& first = reference_.on(part);
     const double rate = double(part) / first.seconds;
     start_seconds_ = std::max(first.wall - 2 * first.seconds, 0.0);
-    ladder_.check_samples = whole_batches(double(kCheckBatches * batch()), batch(), ladder_.epoch_samples);
+    ladder_.check_samples = whole_batches(double(kCheckBatches * ladder_.setting.batch));
     const auto peers = std::count_if(rungs.begin(), rungs.end(), [](const Rung& rung) { return rung.is_peer(); });
     stage(fmt::format("checking {} rungs: each trains the same {} samples", rungs.size(), ladder_.check_samples),
           double(rungs.size()) * first.wall + (find_peers() ? kPeerSeconds * double(peers) : 0));
@@ -123,7 +123,7 @@ class LadderRun {
     // Half of the budget: rungs with several workers take twice as long, and starting up varies.
     const double turn = 0.5 * arguments_.budget / double(kWantedSamples) / double(rungs.size());
     const double epoch = std::clamp((turn - start_seconds_) / 2, kShortestEpoch, kLongestEpoch);
-    const std::int64_t usual = whole_batches(epoch * rate, batch(), ladder_.epoch_samples);
+    const std::int64_t usual = whole_batches(epoch * rate);
     for (const Rung& rung : rungs) {
       console_.draw(fmt::format("ladder: trying {}", rung.title));
       if (rung.is_peer())
@@ -131,32 +131,9 @@ class LadderRun {
       else
         probe_rung(rung, usual, epoch);
     }
-    if (arguments_.rungs.empty()) name_missing_groups(rungs);
+    if (arguments_.rungs.empty())
+      for (const LeftOutRung& each : missing_groups(rungs, available_cpus())) leave_out(each.rung, each.why);
     if (ladder_.rungs.empty()) throw Error(ExitCode::usage, "ladder: none of the chosen rungs runs here");
-  }
-
-  /// Names the groups of rungs that this machine has too few processors for.
-  void name_missing_groups(const std::vector<Rung>& rungs) {
-    struct Group {
-      RungGroup group;
-      const char *title, *needs, *example;
-    };
-    for (const Group& each : {Group{RungGroup::threads, "SIMD kernels on threads", "2 processors", "threads-2"},
-                              {RungGroup::ranks, "SIMD kernels on ranks", "2 processors", "ranks-2"},
-                              {RungGroup::hybrid, "SIMD kernels, ranks x threads", "4 processors", "hybrid-2x2"}})
-      if (std::none_of(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.group == each.group; }))
-        leave_out({enum_name(each.group), each.title, each.group},
-                  fmt::format("needs {}, and there {} {}; --rungs simd,{} tries it all the same", each.needs,
-                              available_cpus() == 1 ? "is" : "are", available_cpus(), each.example));
-  }
-
-  /// Workers share the samples, so they get samples in proportion to their number: an epoch takes them as long as one
-  /// thread, and a disturbance of the same length has the same weight.
-  std::int64_t samples_of(const Rung& rung, std::int64_t usual) const {
-    const bool shared =
-        rung.group == RungGroup::threads || rung.group == RungGroup::ranks || rung.group == RungGroup::hybrid;
-    const std::int64_t workers = shared ? std::min(rung.workers(), ladder_.ceilings.threads) : 1;
-    return whole_batches(double(usual * workers), batch(), ladder_.epoch_samples);
   }
 
   void probe_rung(const Rung& rung, std::int64_t usual, double epoch) {
@@ -164,9 +141,11 @@ class LadderRun {
       const Turn turn = run_turn(rung, ladder_.setting, ladder_.check_samples, kTurnLimit);
       const double rate = double(ladder_.check_samples * rung.growth) / turn.seconds;
       const bool slow = double(usual) / rate > kSlow * epoch && rung.group != RungGroup::weak;
-      std::int64_t samples = slow ? whole_batches(epoch * rate, batch(), usual) : samples_of(rung, usual);
+      std::int64_t samples = slow ? std::min(whole_batches(epoch * rate), usual)
+                                  : whole_batches(double(usual * share_of(rung, ladder_.ceilings.threads)));
       if (rung.group == RungGroup::weak)
-        samples = std::min(samples, ladder_.epoch_samples / rung.growth / batch() * batch());
+        samples =
+            std::min(samples, ladder_.epoch_samples / rung.growth / ladder_.setting.batch * ladder_.setting.batch);
       if (samples == 0) return leave_out(rung, "the data are too few to grow with the workers");
       RungMeasurement measured{.rung = rung, .samples = samples, .check = turn};
       reference_.compare(measured, measured.check, ladder_.check_samples);

@@ -30,11 +30,6 @@ struct RungMeasurement {
   std::string version{};                       // of a peer
 };
 
-struct LeftOutRung {
-  Rung rung{};
-  std::string why;
-};
-
 struct LadderMeasurement {
   RunConfig config{};
   std::int64_t epoch_samples = 0;  // of a whole epoch

@@ -1,9 +1,8 @@
-#include "cli/ladder/rules.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "cli/ladder/analysis.hpp"
 #include "lockstep/lab/statistics.hpp"
 
 namespace lockstep::cli {

@@ -131,4 +131,26 @@ std::vector<Rung> chosen_rungs(std::vector<Rung> all, const std::vector<std::str
   return chosen;
 }
 
+int share_of(const Rung& rung, int processors) {
+  const bool shared =
+      rung.group == RungGroup::threads || rung.group == RungGroup::ranks || rung.group == RungGroup::hybrid;
+  return shared ? std::min(rung.workers(), processors) : 1;
+}
+
+std::vector<LeftOutRung> missing_groups(const std::vector<Rung>& rungs, int processors) {
+  struct Group {
+    RungGroup group;
+    const char *title, *needs, *example;
+  };
+  std::vector<LeftOutRung> missing;
+  for (const Group& each : {Group{RungGroup::threads, "SIMD kernels on threads", "2 processors", "threads-2"},
+                            {RungGroup::ranks, "SIMD kernels on ranks", "2 processors", "ranks-2"},
+                            {RungGroup::hybrid, "SIMD kernels, ranks x threads", "4 processors", "hybrid-2x2"}})
+    if (std::none_of(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.group == each.group; }))
+      missing.push_back({{enum_name(each.group), each.title, each.group},
+                         fmt::format("needs {}, and there {} {}; --rungs simd,{} tries it all the same", each.needs,
+                                     processors == 1 ? "is" : "are", processors, each.example)});
+  return missing;
+}
+
 }  // namespace lockstep::cli

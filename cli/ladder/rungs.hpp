@@ -31,6 +31,17 @@ std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& back
 /// that fits nothing.
 std::vector<Rung> chosen_rungs(std::vector<Rung> all, const std::vector<std::string>& names);
 
+/// Workers share the samples, so they get samples in proportion to their number: an epoch takes them as long as one
+/// thread, and a disturbance of the same length has the same weight.
+int share_of(const Rung& rung, int processors);
+
+struct LeftOutRung {
+  Rung rung{};
+  std::string why;
+};
+/// Groups that none of the rungs belongs to because they need more processors.
+std::vector<LeftOutRung> missing_groups(const std::vector<Rung>& rungs, int processors);
+
 /// 1, 2, 4, ... and `most`
 std::vector<int> worker_counts(int most);
 

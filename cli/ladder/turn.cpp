@@ -115,6 +115,13 @@ Captured start(const Rung& rung, std::vector<std::string> words, const TurnSetti
 
 }  // namespace
 
+TurnSetting setting_of(const RunConfig& config, std::int64_t epoch_samples) {
+  const SplitConfig& split = config.data.split;
+  return {.batch = config.train.batch > 0 ? std::min(config.train.batch, epoch_samples) : epoch_samples,
+          .split = split.train + split.validation + split.test > 0,
+          .split_test = split.test};
+}
+
 std::string turn_command(const Rung& rung, const TurnSetting& setting, std::int64_t samples) {
   const std::string mpirun = rung.ranks > 1 ? fmt::format("mpirun -n {} ", rung.ranks) : "";
   return fmt::format("{}lockstep {}", mpirun, shell_words(train_words(rung, setting, samples)));

@@ -10,6 +10,7 @@
 
 #include "cli/ladder/rungs.hpp"
 #include "cli/process/captured.hpp"
+#include "lockstep/config/config.hpp"
 
 namespace lockstep::cli {
 
@@ -23,6 +24,9 @@ struct TurnSetting {
   std::filesystem::path scratch;  // a folder for run directories
   Stopped stopped{};
 };
+
+/// The part of the setting that follows from the configuration.
+TurnSetting setting_of(const RunConfig& config, std::int64_t epoch_samples);
 
 using PhaseSeconds = std::map<std::string, double>;
 

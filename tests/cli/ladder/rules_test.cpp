@@ -1,8 +1,8 @@
 // The rules of measuring are checked on the figures of the run: each is broken by figures that break it.
 
-#include "cli/ladder/rules.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/ladder/analysis.hpp"
 
 namespace lockstep::cli {
 namespace {
