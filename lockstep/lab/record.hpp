@@ -41,7 +41,7 @@ template <class Enumeration>
 requires std::is_enum_v<Enumeration>
 constexpr const char* enum_name(Enumeration value) {
   static_assert(kNames<Enumeration>.size() > 0, "an enumeration that is a field needs kNames");
-  return kNames<Enumeration>[static_cast<std::size_t>(value)];
+  return kNames<Enumeration>.at(static_cast<std::size_t>(value));
 }
 
 /// Error(data): the file and line of the result, the field, and what is wrong with it.
