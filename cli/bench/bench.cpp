@@ -94,7 +94,7 @@ TimedBody timed_run(BenchProblem& problem, const BenchBackend& backend) {
   return timed_on(*backend.device, [&problem, which = backend.backend] { problem.run(which); });
 }
 
-/// The problems of a case in one place, made when somebody needs them.
+/// The problems of a case in one place, made on first use.
 struct Problems {
   std::unique_ptr<BenchProblem> part{}, whole{};
 };

@@ -115,26 +115,6 @@ std::string device_text(const PrimitiveSubject& subject, double seconds, const T
 
 }  // namespace
 
-const char* to_string(PrimitiveKind kind) {
-  switch (kind) {
-    case PrimitiveKind::python:
-      return "python";
-    case PrimitiveKind::python_library:
-      return "python library";
-    case PrimitiveKind::trivial:
-      return "trivial";
-    case PrimitiveKind::unoptimised:
-      return "unoptimised";
-    case PrimitiveKind::simd:
-      return "simd";
-    case PrimitiveKind::library:
-      return "library";
-    case PrimitiveKind::device:
-      break;
-  }
-  return "device";
-}
-
 PrimitiveLimits measure_limits(const std::vector<int>& threads, bool quick) {
   PrimitiveLimits limits{
       .cpus = available_cpus(), .cache_bytes = largest_cache_bytes(), .chain_seconds = measure_chain()};

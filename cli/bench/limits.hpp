@@ -8,11 +8,11 @@
 
 #include "cli/output/json.hpp"
 #include "lockstep/kernels/cost.hpp"
+#include "lockstep/lab/record.hpp"
 
 namespace lockstep::cli {
 
 enum class PrimitiveKind { python, python_library, trivial, unoptimised, simd, library, device };
-const char* to_string(PrimitiveKind kind);
 
 /// What ran.
 struct PrimitiveSubject {
@@ -44,7 +44,7 @@ struct PrimitiveLimits {
   bool device_is_cpu = false;                // it is these processors, under another name
 };
 
-/// A few seconds; `quick`: below one. The device's part is filled by whoever has one.
+/// A few seconds; `quick`: below one. The caller fills in the device's part.
 PrimitiveLimits measure_limits(const std::vector<int>& threads, bool quick);
 
 Json limits_json(const PrimitiveLimits& limits);
@@ -54,3 +54,7 @@ std::string what_limits(const PrimitiveSubject& subject, double seconds, double 
                         const PrimitiveLimits& limits);
 
 }  // namespace lockstep::cli
+
+template <>
+inline constexpr std::array lockstep::kNames<lockstep::cli::PrimitiveKind> = {
+    "python", "python library", "trivial", "unoptimised", "simd", "library", "device"};

@@ -161,7 +161,7 @@ Json primitive_json(const PrimitiveTimes& times) {
   for (const PrimitiveResult& result : times.results) {
     const PrimitiveSubject& subject = result.subject;
     Json json = {{"variant", subject.name},
-                 {"kind", to_string(subject.kind)},
+                 {"kind", enum_name(subject.kind)},
                  {"kernel", subject.kernel},
                  {"threads", subject.threads},
                  {"symmetric", subject.symmetric},

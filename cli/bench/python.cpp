@@ -9,8 +9,8 @@ namespace lockstep::cli {
 
 namespace {
 
-// Prints a line of JSON per way to compute it. Loops run on so many rows that a call takes a fraction of a second;
-// their time is scaled by what share of the rows that is.
+// Prints a line of JSON per way to compute it. The number of rows is chosen so that a call of the loops takes a
+// fraction of a second; their time is scaled by what share of the rows that is.
 constexpr const char* kScript = R"(
 import json, platform, random, sys, time
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kCurveSeconds = 45;
 
-void read_curve(const fs::path& file, Climb& climb) {
+void read_curve(const fs::path& file, CurveRecord& curve) {
   std::ifstream lines(file);
   const auto add = [](const Json& line, const char* part, const char* key, std::vector<double>& into) {
     if (line.contains(part) && line[part].contains(key) && line[part][key].is_number())
@@ -25,22 +25,22 @@ void read_curve(const fs::path& file, Climb& climb) {
   for (std::string text; std::getline(lines, text);) {
     const Json line = Json::parse(text, nullptr, false);
     if (!line.is_object()) continue;
-    add(line, "train", "loss", climb.curve_loss);
-    add(line, "train", "accuracy", climb.curve_accuracy);
-    add(line, "validation", "loss", climb.curve_validation_loss);
-    add(line, "validation", "accuracy", climb.curve_validation_accuracy);
+    add(line, "train", "loss", curve.loss);
+    add(line, "train", "accuracy", curve.accuracy);
+    add(line, "validation", "loss", curve.validation_loss);
+    add(line, "validation", "accuracy", curve.validation_accuracy);
     if (line.contains("test") && line["test"].contains("accuracy"))
-      climb.final_accuracy = line["test"]["accuracy"].get<double>();
+      curve.test_accuracy = line["test"]["accuracy"].get<double>();
   }
 }
 
 }  // namespace
 
-CurvePlan plan_curve(const Climb& climb) {
+CurvePlan plan_curve(const LadderMeasurement& ladder) {
   CurvePlan plan;
   double best = 0;
-  for (const Climbed& each : climb.rungs) {
-    if (each.mark != "same" || each.rung.ranks > 1 || each.sampled.samples.empty()) continue;
+  for (const RungMeasurement& each : ladder.rungs) {
+    if (each.mark != WeightMark::same || each.rung.ranks > 1 || each.sampled.samples.empty()) continue;
     const double rate = double(each.samples) / median(each.sampled.samples);
     if (rate > best) {
       best = rate;
@@ -48,17 +48,17 @@ CurvePlan plan_curve(const Climb& climb) {
     }
   }
   if (plan.rung == nullptr) return plan;
-  const double epoch = double(climb.epoch_samples) / best;
-  plan.epochs = std::min<std::int64_t>(climb.config.epochs, static_cast<std::int64_t>(kCurveSeconds / epoch));
+  const double epoch = double(ladder.epoch_samples) / best;
+  plan.epochs = std::min<std::int64_t>(ladder.config.epochs, static_cast<std::int64_t>(kCurveSeconds / epoch));
   plan.seconds = double(plan.epochs) * epoch;
   return plan;
 }
 
-std::string train_curve(const CurvePlan& plan, const Stopped& stopped, Climb& climb) {
-  const fs::path folder = climb.setting.scratch / "curve";
+std::string train_curve(const CurvePlan& plan, const Stopped& stopped, LadderMeasurement& ladder) {
+  const fs::path folder = ladder.setting.scratch / "curve";
   std::vector<std::string> words = {fs::read_symlink("/proc/self/exe").string(),
                                     "train",
-                                    climb.setting.config,
+                                    ladder.setting.config,
                                     "--json",
                                     "--quiet",
                                     "--overwrite",
@@ -68,14 +68,14 @@ std::string train_curve(const CurvePlan& plan, const Stopped& stopped, Climb& cl
                                     plan.rung->rung.backend,
                                     "--threads",
                                     std::to_string(plan.rung->rung.threads)};
-  for (const std::string& change : climb.setting.set) words.insert(words.end(), {"--set", change});
+  for (const std::string& change : ladder.setting.set) words.insert(words.end(), {"--set", change});
   words.insert(words.end(), {"--set", fmt::format("train.epochs={}", plan.epochs)});
   const Captured end = run_captured(words, {.patience = milliseconds_of(10 * kCurveSeconds), .stopped = stopped});
   if (!end.ok()) return end.reason();
-  climb.curve_rung = plan.rung->rung.title;
+  ladder.curve.rung = plan.rung->rung.title;
   const Json json = Json::parse(end.out, nullptr, false);
-  if (json.is_object() && json.contains("seconds")) climb.curve_seconds = json["seconds"].get<double>();
-  read_curve(folder / kMetricsFile, climb);
+  if (json.is_object() && json.contains("seconds")) ladder.curve.seconds = json["seconds"].get<double>();
+  read_curve(folder / kMetricsFile, ladder.curve);
   return "";
 }
 

@@ -3,21 +3,21 @@
 
 #include <string>
 
-#include "cli/ladder/climb.hpp"
+#include "cli/ladder/measurement.hpp"
 
 namespace lockstep::cli {
 
 /// Which rung trains in full, and how much of it.
 struct CurvePlan {
-  const Climbed* rung = nullptr;  // null: none keeps the promise
+  const RungMeasurement* rung = nullptr;  // null: none keeps the promise
   std::int64_t epochs = 0;
   double seconds = 0;  // expected
 };
 
 /// The fastest rung that keeps the promise; as many epochs of the configuration as fit into 45 s.
-CurvePlan plan_curve(const Climb& climb);
+CurvePlan plan_curve(const LadderMeasurement& ladder);
 
-/// Trains as planned and fills the curves. What went wrong; empty: nothing.
-std::string train_curve(const CurvePlan& plan, const Stopped& stopped, Climb& climb);
+/// Trains as planned and fills the curve. Returns what went wrong; empty: nothing.
+std::string train_curve(const CurvePlan& plan, const Stopped& stopped, LadderMeasurement& ladder);
 
 }  // namespace lockstep::cli

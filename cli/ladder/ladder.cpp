@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/ladder/analysis.hpp"
-#include "cli/ladder/climb.hpp"
+#include "cli/ladder/measurement.hpp"
 #include "cli/ladder/report.hpp"
 #include "cli/ladder/report_parts.hpp"
 #include "cli/output/results_folder.hpp"
@@ -30,33 +30,31 @@ namespace {
 
 constexpr std::size_t kSentences = 3;
 
-/// What the report has in full, for those who asked: scaling, laws, what each part gains, what limits each rung.
-void add_details(const std::vector<Result>& results, report::Section& section) {
-  const ResultSet set(results);
-  for (report::Table& table : std::vector{scaling_table(set), pop_table(set)})
+/// For --verbose: scaling, laws, what each section gains, what limits each rung.
+void add_details(const LadderLines& ladder, report::Section& section) {
+  for (report::Table& table : std::vector{scaling_table(ladder), pop_table(ladder)})
     if (!table.rows.empty()) section.add(std::move(table));
-  for (const Result& each : results)
-    if (each.kind == "fit" && !each.word("text").empty()) section.add(report::Paragraph{each.word("text")});
-  if (report::List gains{.items = section_sentences(set)}; !gains.items.empty())
+  for (const FitRecord& fit : ladder.fits)
+    if (!fit.text.empty()) section.add(report::Paragraph{fit.text});
+  if (report::List gains{.items = section_sentences(ladder)}; !gains.items.empty())
     section.add(report::Paragraph{"What each kind of parallelism brings:"}).add(std::move(gains));
   report::List limits;
-  for (const Result* each : set.rungs())
-    if (!each->word("verdict").empty())
-      limits.items.push_back(fmt::format("{}: {}", each->word("title"), each->word("verdict")));
+  for (const RungLine& each : ladder.rungs)
+    if (!each.verdict.empty()) limits.items.push_back(fmt::format("{}: {}", each.title, each.verdict));
   section.add(report::Paragraph{"What limits each rung:"}).add(std::move(limits));
   report::Table speed =
-      columns_of(ladder_table(results), {"rung", "measured_samples", "gflops", "peak_share", "accuracy", "explained"});
+      columns_of(ladder_table(ladder), {"rung", "measured_samples", "gflops", "peak_share", "accuracy", "explained"});
   speed.title = "Speed and accuracy";
   section.add(std::move(speed));
 }
 
 /// One table, and what it means in three sentences.
-std::string terminal_text(const std::vector<Result>& results, bool verbose) {
+std::string terminal_text(const LadderLines& ladder, bool verbose) {
   report::Document words;
   report::Section& section = words.section("");
-  if (verbose) add_details(results, section);
-  section.add(short_ladder_table(results));
-  std::vector<std::string> sentences = ladder_summary(results);
+  if (verbose) add_details(ladder, section);
+  section.add(short_ladder_table(ladder));
+  std::vector<std::string> sentences = ladder_summary(ladder);
   sentences.resize(std::min(sentences.size(), kSentences));
   section.add(report::Paragraph{fmt::format("{}", fmt::join(sentences, " "))});
   return report::to_text(words);
@@ -73,28 +71,28 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
   origin.commit = build_commit();
   origin.command = arguments.command;
   catch_stop_signals();
-  const auto results_of = [&](const Climb& climbed, const std::string& unfinished) {
-    std::vector<Result> results = ladder_results(climbed, arguments, origin, findings);
+  const auto results_of = [&](const LadderMeasurement& ladder, const std::string& unfinished) {
+    std::vector<Result> results = ladder_results(ladder, arguments, origin, findings);
     if (!unfinished.empty())
       for (Result& each : results) each.warnings.push_back(unfinished + ": fewer samples than wanted");
     return results;
   };
   const std::string stopped = "stopped by a signal";
-  const Climb climbed = climb(arguments, console, stop_requested, [&](const Climb& so_far) {
-    write_results(folder, results_of(so_far, "killed before its end"));
-  });
-  if (climbed.rungs.empty()) throw Error(ExitCode::preempted, stopped + " before anything was measured");
-  const std::vector<Result> results = results_of(climbed, climbed.stopped ? stopped : "");
+  const LadderMeasurement ladder = measure_rungs(
+      arguments, console, stop_requested,
+      [&](const LadderMeasurement& so_far) { write_results(folder, results_of(so_far, "killed before its end")); });
+  if (ladder.rungs.empty()) throw Error(ExitCode::preempted, stopped + " before anything was measured");
+  const std::vector<Result> results = results_of(ladder, ladder.stopped ? stopped : "");
   write_results(folder, results);
   const auto files =
       report::write_report(ladder_document(results), folder, {.csv = arguments.csv, .extra_p = arguments.csv});
   if (console.json()) {
     for (const Result& each : results) console.print(to_json_line(each) + "\n");
   } else {
-    console.print(terminal_text(results, arguments.verbose));
+    console.print(terminal_text(ladder_lines(results), arguments.verbose));
     console.print(fmt::format("\nreport   {}\n", one_line(files.front().string())));
   }
-  if (climbed.stopped)
+  if (ladder.stopped)
     throw Error(ExitCode::preempted,
                 fmt::format("{}; what was measured until then is in {}", stopped, folder.string()));
 }

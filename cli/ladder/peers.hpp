@@ -34,7 +34,7 @@ class PeerRung {
   /// Starts it: imports, loads, compiles. Error(peer_lost) when it cannot.
   PeerRung(const PeerPlace& place, const Rung& rung, const std::string& workload, double seconds, Stopped stopped);
   PeerAnswer run(double seconds);
-  /// Trains once more and leaves its first and its last weights in the folder.
+  /// Trains again and writes the initial and the trained weights into the folder.
   struct Weights {
     std::string initial, trained;  // files
   };

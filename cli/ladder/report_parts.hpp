@@ -7,23 +7,29 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/lab/report/document.hpp"
-#include "lockstep/lab/results.hpp"
+#include "cli/ladder/records.hpp"
 
 namespace lockstep::cli {
 
-/// Results by kind and name.
-class ResultSet {
- public:
-  explicit ResultSet(std::span<const Result> results) : results_(results) {}
-  std::vector<const Result*> of(const std::string& kind) const;
-  const Result* find(const std::string& kind, const std::string& name) const;
-  /// The rungs that train the same network: not those of weak scaling.
-  std::vector<const Result*> rungs() const;
+using RungLine = Line<RungRecord>;
 
- private:
-  std::span<const Result> results_;
+/// The lines of a ladder, by kind.
+struct LadderLines {
+  std::vector<RungLine> rungs{};  // with samples, of the same training: not those of weak scaling
+  std::optional<Line<CeilingsRecord>> ceilings{};
+  std::vector<Line<FitRecord>> fits{};
+  std::vector<Line<SectionsRecord>> sections{};
+  std::optional<Line<RooflineRecord>> roofline{};  // of SIMD kernels on one thread
+  std::optional<Line<CurveRecord>> curve{};
+  std::vector<Line<CheckRecord>> checks{};
+  std::vector<Line<LeftOutRecord>> left_out{};
+
+  /// By the name of the rung; null: none.
+  const RungLine* rung(std::string_view name) const;
+  const Line<SectionsRecord>* sections_of(std::string_view name) const;
 };
+/// Error(data) without a rung.
+LadderLines ladder_lines(std::span<const Result> results);
 
 /// Median of `base` over median of `own`, with the interval that their intervals allow.
 struct Speedup {
@@ -36,22 +42,19 @@ std::optional<Speedup> speedup_of(const Result* base, const Result& own);
 /// What stands where a share would that cannot be one.
 report::Cell not_usable_cell();
 
-report::Tone tone_of(const Result& rung);
-
-/// A series of a result by its name; null: it has none.
-const std::vector<double>* series(const Result& result, const std::string& name);
+report::Tone tone_of(RungGroup group);
 
 /// Every point of strong and weak scaling; no rows where nothing scales here.
-report::Table scaling_table(const ResultSet& results);
+report::Table scaling_table(const LadderLines& ladder);
 /// The POP factors of every rung with several workers.
-report::Table pop_table(const ResultSet& results);
-/// What each kind of parallelism (SIMD, threads, ranks, device) brings, and to which part most and least.
-std::vector<std::string> section_sentences(const ResultSet& results);
+report::Table pop_table(const LadderLines& ladder);
+/// What each kind of parallelism (SIMD, threads, ranks, device) gains, and in which section most and least.
+std::vector<std::string> section_sentences(const LadderLines& ladder);
 
-void add_scaling(const ResultSet& results, report::Document& document);
-void add_roofline(const ResultSet& results, report::Document& document);
-void add_sections(const ResultSet& results, report::Document& document);
-void add_curves(const ResultSet& results, report::Document& document);
-void add_method(const ResultSet& results, report::Document& document);
+void add_scaling(const LadderLines& ladder, report::Document& document);
+void add_roofline(const LadderLines& ladder, report::Document& document);
+void add_sections(const LadderLines& ladder, report::Document& document);
+void add_curves(const LadderLines& ladder, report::Document& document);
+void add_method(const LadderLines& ladder, report::Document& document);
 
 }  // namespace lockstep::cli

@@ -31,7 +31,7 @@ std::string kind_of(const std::string& name) {
   return "rest";
 }
 
-BarChart stacked_sections(const std::vector<const Result*>& rungs) {
+BarChart stacked_sections(const std::vector<Line<SectionsRecord>>& rungs) {
   const std::vector<std::string> kinds = {"forward",  "backward", "load and loss", "reduce and update",
                                           "exchange", "wait",     "rest"};
   BarChart chart{.id = "section-bars",
@@ -43,16 +43,16 @@ BarChart stacked_sections(const std::vector<const Result*>& rungs) {
                  .stacked = true,
                  .note = "Means over the threads of rank 0."};
   for (const std::string& kind : kinds) chart.series.push_back({.name = kind});
-  for (const Result* rung : rungs) {
+  for (const SectionsRecord& rung : rungs) {
     std::map<std::string, double> sums;
     double all = 0;
-    for (const auto& [name, values] : rung->series)
+    for (const auto& [name, values] : rung.sections)
       if (values.size() >= 2 && name != "validation") {
         sums[kind_of(name)] += values[1];
         all += values[1];
       }
     if (all <= 0) continue;
-    BarGroup group{.label = rung->word("title")};
+    BarGroup group{.label = rung.title};
     for (const std::string& kind : kinds) group.bars.emplace_back(sums[kind] / all);
     chart.groups.push_back(std::move(group));
   }
@@ -60,21 +60,21 @@ BarChart stacked_sections(const std::vector<const Result*>& rungs) {
 }
 
 /// Seconds per epoch of a section on a rung.
-std::optional<double> seconds_in(const Result* rung, const std::string& section) {
-  const auto* values = rung == nullptr ? nullptr : series(*rung, section);
-  if (values == nullptr || values->size() < 2 || (*values)[1] <= 0) return std::nullopt;
-  return (*values)[1];
+std::optional<double> seconds_in(const SectionsRecord& rung, const std::string& section) {
+  const auto found = rung.sections.find(section);
+  if (found == rung.sections.end() || found->second.size() < 2 || found->second[1] <= 0) return std::nullopt;
+  return found->second[1];
 }
 
 /// A kind of parallelism: the sections of a rung without it and of one with it.
 struct Kind {
   std::string name;
-  const Result *without = nullptr, *with = nullptr;
-  double ideal = 0;    // the gain that it promises; 0: nobody can say
+  const SectionsRecord *without = nullptr, *with = nullptr;
+  double ideal = 0;    // the gain that it promises; 0: not known
   std::string unit{};  // of the ideal: "lanes", "threads"
 
   std::optional<double> gain(const std::string& section) const {
-    const auto before = seconds_in(without, section), after = seconds_in(with, section);
+    const auto before = seconds_in(*without, section), after = seconds_in(*with, section);
     return before && after ? std::optional(*before / *after) : std::nullopt;
   }
   /// "SIMD (8 lanes)"
@@ -85,24 +85,23 @@ struct Kind {
 };
 
 /// The kinds that were measured here, each on its widest rung that has a processor for every worker.
-std::vector<Kind> kinds_of(const ResultSet& results) {
-  const Result *simd = results.find("section", "simd"), *machine = results.find("machine", "ceilings");
-  const double processors = machine == nullptr ? 1 : machine->number("threads").value_or(1);
+std::vector<Kind> kinds_of(const LadderLines& ladder) {
+  const SectionsRecord* simd = ladder.sections_of("simd");
+  const int processors = ladder.ceilings ? ladder.ceilings->threads : 1;
   std::vector<Kind> kinds = {{.name = "SIMD",
-                              .without = results.find("section", "naive"),
+                              .without = ladder.sections_of("naive"),
                               .with = simd,
-                              .ideal = machine == nullptr ? 0 : machine->number("lanes").value_or(0),
+                              .ideal = ladder.ceilings ? ladder.ceilings->lanes : 0,
                               .unit = "lanes"}};
-  for (const char* group : {"threads", "ranks", "device"}) {
-    Kind kind{.name = group, .without = simd, .unit = group};
-    double most = 0;
-    for (const Result* rung : results.rungs()) {
-      const double workers = rung->number("threads").value_or(1) * rung->number("ranks").value_or(1);
-      const Result* sections = results.find("section", rung->name);
-      if (rung->word("group") != group || sections == nullptr || workers < most || workers > processors) continue;
-      most = workers;
+  for (const RungGroup group : {RungGroup::threads, RungGroup::ranks, RungGroup::device}) {
+    Kind kind{.name = enum_name(group), .without = simd, .unit = enum_name(group)};
+    int most = 0;
+    for (const RungLine& rung : ladder.rungs) {
+      const SectionsRecord* sections = ladder.sections_of(rung.name);
+      if (rung.group != group || sections == nullptr || rung.workers() < most || rung.workers() > processors) continue;
+      most = rung.workers();
       kind.with = sections;
-      if (workers > 1) kind.ideal = workers;
+      if (most > 1) kind.ideal = most;
     }
     kinds.push_back(std::move(kind));
   }
@@ -115,10 +114,10 @@ struct Part {
   double share = 0;  // of the time of one thread
 };
 
-std::vector<Part> parts_of(const Result& simd) {
+std::vector<Part> parts_of(const SectionsRecord& simd) {
   std::vector<std::pair<double, Part>> placed;
   double all = 0;
-  for (const auto& [name, values] : simd.series)
+  for (const auto& [name, values] : simd.sections)
     if (values.size() >= 2 && name != "validation") {
       placed.push_back({values[0], {name, values[1]}});
       all += values[1];
@@ -156,11 +155,11 @@ std::string reading(const std::vector<Kind>& kinds, const std::string& section) 
 
 }  // namespace
 
-std::vector<std::string> section_sentences(const ResultSet& results) {
-  const Result* simd = results.find("section", "simd");
+std::vector<std::string> section_sentences(const LadderLines& ladder) {
+  const SectionsRecord* simd = ladder.sections_of("simd");
   if (simd == nullptr) return {};
   std::vector<std::string> sentences;
-  for (const Kind& kind : kinds_of(results)) {
+  for (const Kind& kind : kinds_of(ladder)) {
     const Part *most = nullptr, *least = nullptr;
     const std::vector<Part> parts = parts_of(*simd);
     for (const Part& part : parts) {
@@ -184,15 +183,14 @@ std::vector<std::string> section_sentences(const ResultSet& results) {
   return sentences;
 }
 
-void add_sections(const ResultSet& results, Document& document) {
-  const auto rungs = results.of("section");
-  if (rungs.empty()) return;
+void add_sections(const LadderLines& ladder, Document& document) {
+  if (ladder.sections.empty()) return;
   Section& section = document.section("Sections");
-  section.add(stacked_sections(rungs));
-  const Result* simd = results.find("section", "simd");
-  const std::vector<Kind> kinds = kinds_of(results);
+  section.add(stacked_sections(ladder.sections));
+  const SectionsRecord* simd = ladder.sections_of("simd");
+  const std::vector<Kind> kinds = kinds_of(ladder);
   if (simd == nullptr || kinds.empty()) return;
-  section.add(List{.items = section_sentences(results)});
+  section.add(List{.items = section_sentences(ladder)});
   Table table{.id = "sections",
               .title = "What each part gains from which kind of parallelism",
               .columns = {{.title = "Section"}, {.title = "Of one thread", .format = percent(1)}},

@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr int kMostWorkers = 256;  // somebody who names more mistyped
+constexpr int kMostWorkers = 256;  // a larger number is a typing error
 
 std::string device_title(const std::string& backend) {
   const bool cuda = backend.starts_with("cuda");
@@ -51,7 +51,7 @@ Rung weak_rung(int n) {
           n};
 }
 
-/// "threads-4", "ranks-3", "hybrid-2x2", "weak-4" on a machine with fewer processors: whoever names it may try it.
+/// "threads-4", "ranks-3", "hybrid-2x2", "weak-4" on a machine with fewer processors: may be named all the same.
 std::optional<Rung> rung_by_numbers(const std::string& name) {
   const auto dash = name.find('-');
   if (dash == std::string::npos) return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<Rung> rung_by_numbers(const std::string& name) {
 /// A rung of that very name stands for itself alone: naive is not naive-o0.
 bool fits(const Rung& rung, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return rung.id == name;
-  return rung.id.starts_with(name + "-") || to_string(rung.group) == name;
+  return rung.id.starts_with(name + "-") || enum_name(rung.group) == name;
 }
 
 }  // namespace
@@ -131,28 +131,26 @@ std::vector<Rung> chosen_rungs(std::vector<Rung> all, const std::vector<std::str
   return chosen;
 }
 
-const char* to_string(RungGroup group) {
-  switch (group) {
-    case RungGroup::naive:
-      return "naive";
-    case RungGroup::library:
-      return "library";
-    case RungGroup::simd:
-      return "simd";
-    case RungGroup::threads:
-      return "threads";
-    case RungGroup::ranks:
-      return "ranks";
-    case RungGroup::hybrid:
-      return "hybrid";
-    case RungGroup::device:
-      return "device";
-    case RungGroup::peer:
-      return "peer";
-    case RungGroup::weak:
-      return "weak";
-  }
-  return "";
+int share_of(const Rung& rung, int processors) {
+  const bool shared =
+      rung.group == RungGroup::threads || rung.group == RungGroup::ranks || rung.group == RungGroup::hybrid;
+  return shared ? std::min(rung.workers(), processors) : 1;
+}
+
+std::vector<LeftOutRung> missing_groups(const std::vector<Rung>& rungs, int processors) {
+  struct Group {
+    RungGroup group;
+    const char *title, *needs, *example;
+  };
+  std::vector<LeftOutRung> missing;
+  for (const Group& each : {Group{RungGroup::threads, "SIMD kernels on threads", "2 processors", "threads-2"},
+                            {RungGroup::ranks, "SIMD kernels on ranks", "2 processors", "ranks-2"},
+                            {RungGroup::hybrid, "SIMD kernels, ranks x threads", "4 processors", "hybrid-2x2"}})
+    if (std::none_of(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.group == each.group; }))
+      missing.push_back({{enum_name(each.group), each.title, each.group},
+                         fmt::format("needs {}, and there {} {}; --rungs simd,{} tries it all the same", each.needs,
+                                     processors == 1 ? "is" : "are", processors, each.example)});
+  return missing;
 }
 
 }  // namespace lockstep::cli

@@ -1,6 +1,7 @@
 #include "cli/ladder/scaling.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -36,29 +37,27 @@ std::string percent_of(const FittedValue& value, std::int64_t samples) {
 /// A bootstrap of too few samples says nothing of the uncertainty.
 FittedValue without_interval(const FittedValue& value) { return {value.value, value.value, value.value}; }
 
-const char* name_of(const std::string& law) {
-  return law == "amdahl" ? "Amdahl's serial share"
-         : law == "usl"  ? "Universal scalability law"
-                         : "Gustafson's serial share";
+const char* title_of(ScalingLaw law) {
+  return law == ScalingLaw::amdahl ? "Amdahl's serial share"
+         : law == ScalingLaw::usl  ? "Universal scalability law"
+                                   : "Gustafson's serial share";
 }
 
-}  // namespace
-
-std::vector<ScalingPoint> ScalingStudy::points(RungGroup group) const {
+/// Seconds per sample of one pass on every number of workers; in weak scaling, per pass over the samples that grew.
+std::vector<ScalingPoint> points_of(const LadderMeasurement& ladder, RungGroup group) {
   std::vector<ScalingPoint> found;
-  for (const Climbed& each : climb_.rungs) {
+  for (const RungMeasurement& each : ladder.rungs) {
     if (each.rung.group != group && each.rung.group != RungGroup::simd) continue;
     ScalingPoint point{double(each.rung.workers()), {}};
-    // Seconds per sample of one pass; in weak scaling, per pass over what grew.
-    const double work = double(each.samples);
-    for (const double seconds : each.sampled.samples) point.samples.push_back(seconds / work);
+    for (const double seconds : each.sampled.samples) point.samples.push_back(seconds / double(each.samples));
     found.push_back(std::move(point));
   }
   return found;
 }
 
-std::optional<double> ScalingStudy::predicted_serial() const {
-  for (const Climbed& each : climb_.rungs) {
+/// The share of the time of one thread that no other thread can take over, from the spans of one thread.
+std::optional<double> predicted_serial(const LadderMeasurement& ladder) {
+  for (const RungMeasurement& each : ladder.rungs) {
     if (each.rung.group != RungGroup::simd || !each.profile) continue;
     double serial = 0, all = 0;
     for (const SectionTime& section : each.profile->sections) {
@@ -71,130 +70,129 @@ std::optional<double> ScalingStudy::predicted_serial() const {
   return std::nullopt;
 }
 
-void ScalingStudy::add_measured(const char* of, const std::vector<ScalingPoint>& points,
-                                std::vector<Result>& results) const {
-  const auto one = std::find_if(points.begin(), points.end(), [](const ScalingPoint& p) { return p.workers == 1; });
-  if (points.size() < 2 || one == points.end()) return;
-  const bool weak = std::string_view(of) == "weak threads";
-  const Summary base = summarise(one->samples);
-  Result result = common_;
-  result.kind = "fit";
-  result.name = fmt::format("measured {}", of);
-  result.words = {{"law", "measured"}, {"of", of}};
+FitRecord measured_speedups(const char* of, bool weak, const std::vector<ScalingPoint>& points, const Summary& base) {
+  FitRecord record{.law = ScalingLaw::measured, .of = of};
   const bool intervals = least_samples(points) >= kLeastForInterval;
   for (const ScalingPoint& point : points) {
     const Summary own = summarise(point.samples);
     const double factor = weak ? point.workers : 1;
     const double speedup = factor * base.median / own.median;
-    result.series["workers"].push_back(point.workers);
-    result.series["speedup"].push_back(speedup);
-    result.series["n"].push_back(double(std::min(base.count, own.count)));
+    record.workers.push_back(point.workers);
+    record.speedup.push_back(speedup);
+    record.counts.push_back(double(std::min(base.count, own.count)));
     if (intervals) {
-      result.series["low"].push_back(factor * base.interval->low / own.interval->high);
-      result.series["high"].push_back(factor * base.interval->high / own.interval->low);
+      record.low.push_back(factor * base.interval->low / own.interval->high);
+      record.high.push_back(factor * base.interval->high / own.interval->low);
     }
     if (point.workers > 1 && !weak)
-      result.numbers[fmt::format("karp_flatt_{:.0f}", point.workers)] = karp_flatt(speedup, point.workers);
+      record.karp_flatt[fmt::format("{:.0f}", point.workers)] = karp_flatt(speedup, point.workers);
   }
-  results.push_back(std::move(result));
+  return record;
 }
 
-void ScalingStudy::add_fit(const char* of, std::optional<LawFit> fit, std::int64_t samples,
-                           std::vector<Result>& results) const {
-  if (!fit) return;
-  Result result = common_;
-  result.kind = "fit";
-  result.name = fmt::format("{} {}", fit->law, of);
+/// Whether the serial share of the spans agrees with the fitted one, in words.
+std::string agreement(double predicted, const FittedValue& serial, bool intervals) {
+  if (!intervals) return " Too few samples to say whether they agree.";
+  if (!disagrees(predicted, serial)) return " They agree.";
+  return predicted < serial.low
+             ? " They disagree: what the spans call parallel does not get faster by as much as there are workers. "
+               "The rest is waiting, exchange, shared caches and memory, or somebody else's load; see the verdicts."
+             : " They disagree: the measured speed-up is better than the spans allow; more workers have more cache.";
+}
+
+/// The parameters of a law as fields, without intervals where there are too few samples.
+void add_parameters(const LawFit& fit, bool intervals, FitRecord& record) {
+  const auto add = [&](const std::optional<FittedValue>& from, auto& value, auto& low, auto& high) {
+    if (!from) return;
+    value = from->value;
+    if (!intervals) return;
+    low = from->low;
+    high = from->high;
+  };
+  add(fit.serial, record.serial, record.serial_low, record.serial_high);
+  add(fit.contention, record.contention, record.contention_low, record.contention_high);
+  add(fit.coherence, record.coherence, record.coherence_low, record.coherence_high);
+}
+
+FitRecord fitted_law(const char* of, LawFit fit, std::int64_t samples, std::optional<double> predicted) {
   const bool intervals = samples >= kLeastForInterval;
   bool usable = true;
-  for (auto& [name, value] : fit->parameters) {
-    if (!intervals) value = without_interval(value);
-    usable = usable && is_share(value);
+  for (std::optional<FittedValue>* value : {&fit.serial, &fit.contention, &fit.coherence}) {
+    if (!*value) continue;
+    if (!intervals) *value = without_interval(**value);
+    usable = usable && is_share(**value);
   }
-  if (!usable) {
-    result.words = {{"law", "none"},
-                    {"of", of},
-                    {"text", fmt::format("{} of {}: {}: {}.", name_of(fit->law), of, kNotUsable, kWhyNotUsable)}};
-    results.push_back(std::move(result));
-    return;
+  if (!usable)
+    return {.of = of, .text = fmt::format("{} of {}: {}: {}.", title_of(fit.law), of, kNotUsable, kWhyNotUsable)};
+  FitRecord record{.law = fit.law, .of = of, .exact = fit.exact ? "yes" : "no", .samples_of_fewest = double(samples)};
+  record.workers = fit.workers;
+  record.speedup = fit.speedup;
+  if (intervals) record.low = fit.low, record.high = fit.high;
+  add_parameters(fit, intervals, record);
+  if (fit.law == ScalingLaw::usl) {
+    record.text = fmt::format("{} of {}: contention {}, coherence {}.{}", title_of(fit.law), of,
+                              percent_of(*fit.contention, samples), percent_of(*fit.coherence, samples),
+                              fit.exact ? " As many points as parameters: it proves nothing." : "");
+    return record;
   }
-  result.words = {{"law", fit->law}, {"of", of}, {"exact", fit->exact ? "yes" : "no"}};
-  result.numbers["n"] = double(samples);
-  result.series = {{"workers", fit->workers}, {"speedup", fit->speedup}};
-  if (intervals) result.series.insert({{"low", fit->low}, {"high", fit->high}});
-  for (const auto& [name, value] : fit->parameters) {
-    result.numbers[name] = value.value;
-    if (!intervals) continue;
-    result.numbers[name + "_low"] = value.low;
-    result.numbers[name + "_high"] = value.high;
+  const bool amdahl = fit.law == ScalingLaw::amdahl;
+  record.text = fmt::format("{} of {}{}: {}.", title_of(fit.law), of, amdahl ? ", from the times" : "",
+                            percent_of(*fit.serial, samples));
+  if (amdahl && predicted) {
+    record.predicted = predicted;
+    for (const double workers : fit.workers) record.predicted_speedup.push_back(amdahl_speedup(*predicted, workers));
+    record.text += fmt::format(" From the spans of one thread: {:.2f} %.{}", 100 * *predicted,
+                               agreement(*predicted, *fit.serial, intervals));
   }
-  const std::string exact =
-      fit->exact ? " Two points and two parameters: it passes through them and proves nothing." : "";
-  if (fit->law == "amdahl") {
-    const FittedValue& serial = fit->parameters.at("serial");
-    std::string text = fmt::format("{} of {}, from the times: {}.", name_of(fit->law), of, percent_of(serial, samples));
-    if (const auto predicted = predicted_serial()) {
-      result.numbers["predicted"] = *predicted;
-      for (const double workers : fit->workers)
-        result.series["predicted"].push_back(amdahl_speedup(*predicted, workers));
-      text += fmt::format(" From the spans of one thread: {:.2f} %.", 100 * *predicted);
-      text +=
-          !intervals                       ? " Too few samples to say whether they agree."
-          : !disagrees(*predicted, serial) ? " They agree."
-          : *predicted < serial.low
-              ? " They disagree: what the spans call parallel does not get faster by as much as there are workers. "
-                "The rest is waiting, exchange, shared caches and memory, or somebody else's load; see the verdicts."
-              : " They disagree: the measured speed-up is better than the spans allow; more workers have more cache.";
-    }
-    result.words["text"] = text + exact;
-  } else if (fit->law == "usl") {
-    result.words["text"] = fmt::format("{} of {}: contention {}, coherence {}.", name_of(fit->law), of,
-                                       percent_of(fit->parameters.at("contention"), samples),
-                                       percent_of(fit->parameters.at("coherence"), samples)) +
-                           (fit->exact ? " As many points as parameters: it proves nothing." : "");
-  } else {
-    result.words["text"] =
-        fmt::format("{} of {}: {}.", name_of(fit->law), of, percent_of(fit->parameters.at("serial"), samples)) + exact;
-  }
-  results.push_back(std::move(result));
+  if (fit.exact) record.text += " Two points and two parameters: it passes through them and proves nothing.";
+  return record;
 }
 
-void ScalingStudy::add_unfitted(const char* of, const char* law, std::size_t points, std::size_t needed,
-                                std::vector<Result>& results) const {
-  Result result = common_;
-  result.kind = "fit";
-  result.name = fmt::format("no {} {}", law, of);
-  result.words = {
-      {"law", "none"},
-      {"of", of},
-      {"text", fmt::format("No {} of {}: {} point{} measured with a processor for every worker, and it takes "
-                           "{}, one of them with one worker.",
-                           law, of, points, points == 1 ? " was" : "s were", needed)}};
-  results.push_back(std::move(result));
-}
+struct LawChoice {
+  ScalingLaw law;
+  const char* title;
+  std::optional<LawFit> (*fit)(const std::vector<ScalingPoint>&, double);
+  std::size_t needed;  // points
+};
+constexpr LawChoice kStrongLaws[] = {{ScalingLaw::amdahl, "fit of Amdahl's law", fit_amdahl, 2},
+                                     {ScalingLaw::usl, "fit of the universal scalability law", fit_usl, 3}};
+constexpr LawChoice kWeakLaws[] = {{ScalingLaw::gustafson, "fit of Gustafson's law", fit_gustafson, 2}};
 
-void ScalingStudy::add_to(std::vector<Result>& results) const {
-  // Workers that take turns on a processor follow no law of scaling.
-  const auto crowded = [&](const ScalingPoint& point) { return point.workers > climb_.ceilings.threads; };
-  const auto fit = [&](const char* of, const char* law, const auto& fitter, const std::vector<ScalingPoint>& measured,
-                       std::size_t needed) {
-    const bool one = std::any_of(measured.begin(), measured.end(), [](const auto& p) { return p.workers == 1; });
-    if (measured.size() < needed || !one) return add_unfitted(of, law, measured.size(), needed, results);
-    add_fit(of, fitter(measured, farthest(measured)), least_samples(measured), results);
+}  // namespace
+
+std::vector<NamedFit> scaling_fits(const LadderMeasurement& ladder) {
+  struct Kind {
+    const char* of;
+    RungGroup group;
+    std::span<const LawChoice> laws;
   };
-  for (const auto& [of, group] : {std::pair{"threads", RungGroup::threads}, {"ranks", RungGroup::ranks}}) {
-    auto strong = points(group);
-    if (strong.size() < 2) continue;  // none of this kind was measured
-    add_measured(of, strong, results);
-    std::erase_if(strong, crowded);
-    fit(of, "fit of Amdahl's law", fit_amdahl, strong, 2);
-    fit(of, "fit of the universal scalability law", fit_usl, strong, 3);
+  std::vector<NamedFit> fits;
+  for (const Kind& kind : {Kind{"threads", RungGroup::threads, kStrongLaws},
+                           {"ranks", RungGroup::ranks, kStrongLaws},
+                           {"weak threads", RungGroup::weak, kWeakLaws}}) {
+    auto points = points_of(ladder, kind.group);
+    if (points.size() < 2) continue;  // none of this kind was measured
+    const auto is_one = [](const ScalingPoint& point) { return point.workers == 1; };
+    const auto one = std::find_if(points.begin(), points.end(), is_one);
+    if (one != points.end())
+      fits.push_back({fmt::format("measured {}", kind.of),
+                      measured_speedups(kind.of, kind.group == RungGroup::weak, points, summarise(one->samples))});
+    // Workers that take turns on a processor follow no law of scaling.
+    std::erase_if(points, [&](const ScalingPoint& point) { return point.workers > ladder.ceilings.threads; });
+    for (const LawChoice& law : kind.laws) {
+      if (points.size() < law.needed || std::none_of(points.begin(), points.end(), is_one))
+        fits.push_back({fmt::format("no {} {}", law.title, kind.of),
+                        {.of = kind.of,
+                         .text = fmt::format("No {} of {}: {} point{} measured with a processor for every worker, and "
+                                             "it takes {}, one of them with one worker.",
+                                             law.title, kind.of, points.size(), points.size() == 1 ? " was" : "s were",
+                                             law.needed)}});
+      else if (auto fit = law.fit(points, farthest(points)))
+        fits.push_back({fmt::format("{} {}", enum_name(law.law), kind.of),
+                        fitted_law(kind.of, std::move(*fit), least_samples(points), predicted_serial(ladder))});
+    }
   }
-  auto weak = points(RungGroup::weak);
-  if (weak.size() < 2) return;
-  add_measured("weak threads", weak, results);
-  std::erase_if(weak, crowded);
-  fit("weak threads", "fit of Gustafson's law", fit_gustafson, weak, 2);
+  return fits;
 }
 
 }  // namespace lockstep::cli

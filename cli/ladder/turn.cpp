@@ -86,6 +86,7 @@ TurnProfile profile_of(const Json& json) {
 void read_timings(const fs::path& file, Turn& turn) {
   std::string text = read_text(file, kMostBytes);
   while (!text.empty() && text.back() == '\n') text.pop_back();
+  turn.warm_up_epochs = std::count(text.begin(), text.end(), '\n');
   const Json line = Json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
   if (!line.is_object()) not_understood("its timings");
   if (line.contains("ranks")) {
@@ -111,6 +112,13 @@ Captured start(const Rung& rung, std::vector<std::string> words, const TurnSetti
 }
 
 }  // namespace
+
+TurnSetting setting_of(const RunConfig& config, std::int64_t epoch_samples) {
+  const SplitConfig& split = config.data.split;
+  return {.batch = config.train.batch > 0 ? std::min(config.train.batch, epoch_samples) : epoch_samples,
+          .split = split.train + split.validation + split.test > 0,
+          .split_test = split.test};
+}
 
 std::string turn_command(const Rung& rung, const TurnSetting& setting, std::int64_t samples) {
   const std::string mpirun = rung.ranks > 1 ? fmt::format("mpirun -n {} ", rung.ranks) : "";

@@ -10,6 +10,7 @@
 
 #include "cli/ladder/rungs.hpp"
 #include "cli/process/captured.hpp"
+#include "lockstep/config/config.hpp"
 
 namespace lockstep::cli {
 
@@ -23,6 +24,9 @@ struct TurnSetting {
   std::filesystem::path scratch;  // a folder for run directories
   Stopped stopped{};
 };
+
+/// The part of the setting that follows from the configuration.
+TurnSetting setting_of(const RunConfig& config, std::int64_t epoch_samples);
 
 using PhaseSeconds = std::map<std::string, double>;
 
@@ -44,6 +48,7 @@ struct Turn {
   double wall = 0;     // of the whole process
   std::string weight_hash{};
   std::optional<double> accuracy{}, loss{};
+  std::int64_t warm_up_epochs = 0;    // before the one that is timed
   std::vector<PhaseSeconds> ranks{};  // phases of the second epoch, rank by rank
   std::filesystem::path model{};
   std::optional<TurnProfile> profile{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lockstep::cli {
 
@@ -39,7 +40,7 @@ std::string published_of(const Claim& claim, const Judgement& judgement) {
 }
 
 /// "Published: 1.75×, here: 1.9×" and the figures as a sentence.
-report::Rule line_of(const Claim& claim, const Judgement& judgement) {
+report::Rule rule_of(const Claim& claim, const Judgement& judgement) {
   constexpr report::Rule::State kStates[] = {report::Rule::State::kept, report::Rule::State::partly,
                                              report::Rule::State::broken, report::Rule::State::not_applicable};
   std::string numbers = claim.label.empty() ? "Lockstep's own claim" : "Published: " + published_of(claim, judgement);
@@ -92,16 +93,13 @@ Verdict judge_distance(double distance, double near, double far) {
   return distance <= near ? Verdict::holds : distance <= far ? Verdict::in_part : Verdict::fails;
 }
 
-Judgement judge_same_weights(const std::vector<const Result*>& all) {
-  if (all.size() < 2) return {.facts = "Fewer than two trainings were done."};
-  const auto same = std::count_if(all.begin(), all.end(), [&](const Result* each) {
-    return !each->weight_hash.empty() && each->weight_hash == all[0]->weight_hash;
-  });
-  const auto count = static_cast<std::ptrdiff_t>(all.size());
-  return {.verdict = same == count ? Verdict::holds : Verdict::fails,
-          .here = fmt::format("{} of {}", same, count),
-          .facts = fmt::format("{} of {} trainings end with the weights of \"{}\", bit for bit.", same, count,
-                               short_name(*all[0]))};
+Judgement judge_same_hashes(const std::vector<std::string>& hashes, const std::string& first) {
+  if (hashes.size() < 2) return {.facts = "Fewer than two trainings were done."};
+  const auto same = hashes[0].empty() ? 0 : std::count(hashes.begin(), hashes.end(), hashes[0]);
+  return {.verdict = same == std::ssize(hashes) ? Verdict::holds : Verdict::fails,
+          .here = fmt::format("{} of {}", same, hashes.size()),
+          .facts = fmt::format("{} of {} trainings end with the weights of \"{}\", bit for bit.", same, hashes.size(),
+                               first)};
 }
 
 Verdict judge_together(const std::vector<Verdict>& verdicts) {
@@ -110,6 +108,19 @@ Verdict judge_together(const std::vector<Verdict>& verdicts) {
   if (shown == 0) return Verdict::not_shown;
   if (count(Verdict::holds) == shown) return Verdict::holds;
   return count(Verdict::fails) == shown ? Verdict::fails : Verdict::in_part;
+}
+
+Judgement judge_together(const std::vector<Judgement>& parts, const std::string& none) {
+  std::vector<Verdict> verdicts;
+  std::vector<std::string> here, facts;
+  for (const Judgement& part : parts) {
+    verdicts.push_back(part.verdict);
+    here.push_back(part.here);
+    facts.push_back(part.facts);
+  }
+  return {.verdict = judge_together(verdicts),
+          .here = fmt::format("{}", fmt::join(here, " and ")),
+          .facts = parts.empty() ? none : fmt::format("{}", fmt::join(facts, " "))};
 }
 
 void add_claims(const std::vector<Claim>& claims, const Findings& findings, report::Document& document) {
@@ -123,13 +134,13 @@ void add_claims(const std::vector<Claim>& claims, const Findings& findings, repo
           .add(report::Headline{
               {{.value = published_of(claim, judgement), .label = claim.label, .detail = "published"},
                {.value = judgement.here.empty() ? "none" : judgement.here, .label = claim.label, .detail = "here"}}});
-    list.rules.push_back(line_of(claim, judgement));
+    list.rules.push_back(rule_of(claim, judgement));
   }
   section.add(std::move(list))
       .add(report::Paragraph{
           "Every verdict follows from the figures of this run alone. Times are compared by their medians, with the "
+          "range that their 95 % intervals leave (of fewer than 6 samples: their smallest and largest); what that "
           "range "
-          "that their 95 % intervals leave (of fewer than 6 samples: their smallest and largest); what that range "
           "cannot decide is not shown here."});
 }
 

@@ -28,10 +28,10 @@ struct Judgement {
 };
 
 struct Claim {
-  std::string id;         // "threads-pay"; unique in its experiment
-  std::string text;       // one sentence
-  std::string published;  // the number behind it; empty: the paper has none
-  std::string label;      // what both numbers are: "2 threads against one"; empty: Lockstep claims it, not the paper
+  std::string id;           // "threads-pay"; unique in its experiment
+  std::string text;         // one sentence
+  std::string published{};  // the number behind it; empty: the paper has none
+  std::string label{};      // what both numbers are: "2 threads against one"; empty: Lockstep claims it, not the paper
   std::function<Judgement(const Findings&)> judge;
 };
 
@@ -45,6 +45,10 @@ struct Comparison {
   bool enough = false;       // three samples or more of both
   bool faster() const { return enough && low > 1; }
   bool slower() const { return enough && high < 1; }
+  /// Of the claim that the second is faster.
+  Verdict verdict() const { return faster() ? Verdict::holds : slower() ? Verdict::fails : Verdict::not_shown; }
+  /// Of the claim that the second is slower.
+  Verdict opposite() const { return slower() ? Verdict::holds : faster() ? Verdict::fails : Verdict::not_shown; }
   /// "1.59 times as fast (between 1.52 and 1.66)"
   std::string words() const;
 };
@@ -60,11 +64,19 @@ Judgement judge_speed_up(double claimed, const std::optional<Comparison>& compar
 /// A number that must be within `near` of the claimed one to hold, within `far` to hold in part.
 Verdict judge_distance(double distance, double near, double far);
 
-/// All of them have the weights of the first: a claim of Lockstep's own. `all`: those that promise it.
-Judgement judge_same_weights(const std::vector<const Result*>& all);
+/// All of them have the weights of the first, which has that name: a claim of Lockstep's own.
+Judgement judge_same_hashes(const std::vector<std::string>& hashes, const std::string& first);
+template <class Lines>
+Judgement judge_same_weights(const Lines& lines) {
+  std::vector<std::string> hashes;
+  for (const Result& each : lines) hashes.push_back(each.weight_hash);
+  return judge_same_hashes(hashes, lines.empty() ? "" : short_name(lines.front()));
+}
 
 /// A claim about several figures at once: holds where all do, in part where some do; what is not shown does not count.
 Verdict judge_together(const std::vector<Verdict>& verdicts);
+/// The same with the numbers and facts of all; `none`: the facts where there is no part.
+Judgement judge_together(const std::vector<Judgement>& parts, const std::string& none);
 
 /// The beginning of a page: the first claim, its verdict and the two numbers behind it; then all claims.
 void add_claims(const std::vector<Claim>& claims, const Findings& findings, report::Document& document);

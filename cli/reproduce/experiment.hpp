@@ -2,12 +2,12 @@
 // A published experiment that this program can repeat, in two halves: `measure` runs it and keeps results, `describe`
 // makes the report from the results alone, so that it can be made again without measuring.
 //
-// To add one: <name>.cpp with both halves, <name>_published.hpp with the published figures, <name>_claims.cpp with what
-// is claimed, and a line in registry.cpp. A case for every claim in tests/cli/reproduce_claims_test.py contradicts it.
+// To add one: a folder with experiment.cpp (measure), records.hpp (the fields of its results), published.hpp (the
+// published figures), claims.cpp, report.cpp (describe), and a line in registry.cpp. A case for every claim in
+// tests/cli/reproduce_claims_test.py contradicts it.
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +19,25 @@
 #include "lockstep/lab/results.hpp"
 
 namespace lockstep::cli {
+
+/// The line "run": which experiment this is, and how it was run.
+struct RunRecord {
+  bool quick = false;
+  std::string experiment{};
+  static constexpr auto fields() {
+    return std::make_tuple(defaulted("quick", &RunRecord::quick), field("experiment", &RunRecord::experiment));
+  }
+};
+/// The line "done", the last one: nothing was cut short.
+struct DoneRecord {
+  double seconds = 0;
+  static constexpr auto fields() { return std::make_tuple(field("seconds", &DoneRecord::seconds)); }
+};
+/// Lines "left out: ...".
+struct LeftOutPart {
+  std::string why{};
+  static constexpr auto fields() { return std::make_tuple(field("why", &LeftOutPart::why)); }
+};
 
 /// What `measure` is given, and where its results go.
 struct ExperimentRun {
@@ -32,20 +51,15 @@ struct ExperimentRun {
   void progress(const std::string& what) const { console.note("  " + what); }
 
   /// A result that is no set of samples (those: timing.hpp); kind "experiment".
-  void record(const std::string& name, std::map<std::string, double> numbers,
-              std::map<std::string, std::string> words = {},
-              std::map<std::string, std::vector<double>> series = {}) const {
-    Result result{.kind = "experiment", .name = name};
-    result.numbers = std::move(numbers);
-    result.words = std::move(words);
-    result.series = std::move(series);
-    keep(std::move(result));
+  template <HasFields Record>
+  void record(const std::string& name, const Record& record) const {
+    keep(line_of("experiment", name, record));
   }
 
   /// A part of the experiment that this machine cannot do, and how it could. The report lists them at its end.
   void left_out(const std::string& what, const std::string& why) const {
     progress("left out: " + what + ": " + why);
-    record(kLeftOut + (": " + what), {}, {{"why", why}});
+    record(kLeftOut + (": " + what), LeftOutPart{why});
   }
   static constexpr const char* kLeftOut = "left out";
 };

@@ -1,12 +1,13 @@
 #pragma once
 // What an experiment has measured: the lines of its results.jsonl, found by their names.
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "lockstep/lab/results.hpp"
+#include "lockstep/lab/record.hpp"
 
 namespace lockstep::cli {
 
@@ -19,18 +20,37 @@ class Findings {
   const Result* find(std::string_view name) const;
   /// Error(data) where there is none.
   const Result& get(std::string_view name) const;
+  /// Nothing where there is none.
+  template <HasFields Record>
+  std::optional<Line<Record>> find_line(std::string_view name) const {
+    const Result* const found = find(name);
+    return found == nullptr ? std::nullopt : std::optional(Line<Record>(*found));
+  }
   /// Those whose names begin with "prefix: ", in the order in which they were measured.
-  std::vector<const Result*> series(std::string_view prefix) const;
+  template <HasFields Record>
+  std::vector<Line<Record>> series(std::string_view prefix) const {
+    std::vector<Line<Record>> found;
+    for (const Result& each : results_)
+      if (is_in_series(each, prefix)) found.emplace_back(each);
+    return found;
+  }
 
  private:
+  static bool is_in_series(const Result& result, std::string_view prefix);
+
   std::vector<Result> results_;
 };
+
+/// The first line for which the test is true; null: none.
+template <class Lines, class Test>
+const typename Lines::value_type* first_where(const Lines& lines, const Test& test) {
+  const auto found = std::find_if(lines.begin(), lines.end(), test);
+  return found == lines.end() ? nullptr : &*found;
+}
 
 /// The name behind "series: ".
 std::string short_name(const Result& result);
 /// The median of its samples; Error(data) where it has none.
 double median_of(const Result& result);
-/// Its series of that name, of at least so many numbers; else Error(data): a file of results may come from anywhere.
-const std::vector<double>& values_of(const Result& result, const std::string& series, std::size_t least = 1);
 
 }  // namespace lockstep::cli

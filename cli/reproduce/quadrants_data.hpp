@@ -15,8 +15,8 @@
 
 namespace lockstep::cli {
 
-/// rand() of the GNU C library after srand(1), which is also its state when nobody called srand. Written out here so
-/// that nobody else can take numbers of it, and for other C libraries.
+/// rand() of the GNU C library after srand(1), which is also its state before any call of srand. Written out here so
+/// that no other code can take numbers from it, and for other C libraries.
 class GlibcRand {
  public:
   GlibcRand();

@@ -31,8 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRun = "run";    // the result that says which experiment this is, and how it was run
-constexpr const char* kDone = "done";  // the last one: nothing was cut short
+constexpr const char *kRun = "run", *kDone = "done";  // RunRecord, DoneRecord
 
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
@@ -60,7 +59,7 @@ const Experiment& experiment_named(const std::string& name) {
                                            one_line(name), suggestion(name, names)));
 }
 
-/// As somebody would type it.
+/// The command line of the run.
 std::string command_of(const ReproduceArguments& arguments) {
   return fmt::format("lockstep reproduce {}{}{}", arguments.name, arguments.quick ? " --quick" : "",
                      arguments.data.empty() ? "" : " --data " + shell_word(arguments.data));
@@ -69,8 +68,8 @@ std::string command_of(const ReproduceArguments& arguments) {
 /// What every report ends with.
 void add_common_sections(const Experiment& experiment, const Findings& findings, report::Document& document) {
   report::List left;
-  for (const Result* each : findings.series(ExperimentRun::kLeftOut))
-    left.items.push_back(fmt::format("{}: {}", short_name(*each), each->word("why")));
+  for (const auto& each : findings.series<LeftOutPart>(ExperimentRun::kLeftOut))
+    left.items.push_back(fmt::format("{}: {}", short_name(each), each.why));
   if (!left.items.empty()) document.section("Left out on this machine").add(std::move(left));
   const Result& run = findings.get(kRun);
   const MachineDescription& machine = run.origin.machine;
@@ -172,29 +171,26 @@ void measure(const Experiment& experiment, const ReproduceArguments& arguments, 
                           }};
   console.note(fmt::format("{}: {}", experiment.name, experiment.time));
   const auto start = std::chrono::steady_clock::now();
-  run.record(kRun, {{"quick", arguments.quick ? 1 : 0}}, {{"experiment", experiment.name}});
+  run.record(kRun, RunRecord{arguments.quick, experiment.name});
   experiment.measure(run);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.record(kDone, {{"seconds", seconds}});
+  run.record(kDone, DoneRecord{seconds});
   console.note(fmt::format("done in {}", duration(seconds)));
 }
 
 /// The experiment whose results a folder holds.
 const Experiment& experiment_of(const std::string& folder) {
   const Findings findings(read_results(fs::path(folder) / kResultsFile));
-  const Result* const run = findings.find(kRun);
-  if (run == nullptr)
-    throw Error(ExitCode::data, fmt::format("--from {}: its results.jsonl is not of lockstep reproduce", folder));
-  return experiment_named(run->word("experiment"));
+  if (const auto run = findings.find_line<RunRecord>(kRun)) return experiment_named(run->experiment);
+  throw Error(ExitCode::data, fmt::format("--from {}: its results.jsonl is not of lockstep reproduce", folder));
 }
 
 }  // namespace
 
 report::Document experiment_document(std::span<const Result> results) {
   const Findings findings(std::vector<Result>(results.begin(), results.end()));
-  const Result* const run = findings.find(kRun);
-  return run == nullptr ? report::results_document(results)
-                        : document_of(experiment_named(run->word("experiment")), findings);
+  const auto run = findings.find_line<RunRecord>(kRun);
+  return run ? document_of(experiment_named(run->experiment), findings) : report::results_document(results);
 }
 
 namespace {

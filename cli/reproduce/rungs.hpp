@@ -1,7 +1,6 @@
 #pragma once
 // The kinds of kernels that experiments compare with plain loops, and how reports show them.
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -18,25 +17,36 @@ std::vector<Backend> backends_beside_naive(bool all);
 /// "simd, 2 threads"
 std::string kernels_on(Backend backend, int threads);
 
-/// Words of a result by these kernels: "backend"; on a device also "device", its name, and "device_kind": gpu, cpu or
-/// accelerator.
-std::map<std::string, std::string> kernel_words(Backend backend);
+/// Which kernels did it. Lines of other programs have no backend.
+struct KernelRecord {
+  std::string backend{};
+  int threads = 1;
+  std::string device{}, device_kind{};  // its name; gpu, cpu or accelerator
+  static constexpr auto fields() {
+    using R = KernelRecord;
+    return std::make_tuple(defaulted("backend", &R::backend), defaulted("threads", &R::threads),
+                           defaulted("device", &R::device), defaulted("device_kind", &R::device_kind));
+  }
+};
+using KernelLine = Line<KernelRecord>;
+
+/// With the device that these kernels run on.
+KernelRecord kernel_record(Backend backend, int threads);
 
 /// Whether the device is a GPU, for a reader: "PoCL ... is a processor, not a GPU"; empty for kernels of the processor.
-std::string device_text(const Result& timing);
-/// Its name; below it, for a device, whether that is a GPU.
-report::Cell name_cell(const Result& timing);
-/// The one by these kernels on one thread; null: none.
-const Result* on_one_thread(const std::vector<const Result*>& timings, const std::string& backend);
-/// The first that was measured on a GPU; null: none was.
-const Result* find_on_gpu(const std::vector<const Result*>& timings);
-/// Those whose weights are promised to be the same: all but the library kernels.
-std::vector<const Result*> canonical(std::vector<const Result*> trainings);
+std::string device_text(const KernelRecord& kernel);
+/// The name of a line; below it, for a device, whether that is a GPU.
+report::Cell name_cell(const Result& timing, const KernelRecord& kernel);
+report::Tone rung_tone(const KernelRecord& kernel);
 
-/// By its words "backend" and its number "threads".
-report::Tone rung_tone(const Result& timing);
+/// The one by these kernels on one thread; null: none.
+const KernelLine* on_one_thread(const std::vector<KernelLine>& timings, const std::string& backend);
+/// The first that was measured on a GPU; null: none was.
+const KernelLine* find_on_gpu(const std::vector<KernelLine>& timings);
+/// Those whose weights are promised to be the same: all but the library kernels.
+std::vector<KernelLine> canonical(std::vector<KernelLine> trainings);
 
 /// A row for each: name, time, ratio to the first, and whether the weights are those of the first.
-report::Table rungs_table(std::string title, const std::vector<const Result*>& timings);
+report::Table rungs_table(std::string title, const std::vector<KernelLine>& timings);
 
 }  // namespace lockstep::cli

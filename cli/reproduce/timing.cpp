@@ -11,13 +11,11 @@ namespace lockstep::cli {
 
 void keep_samples(const ExperimentRun& run, const std::string& series, const Variant& variant,
                   std::vector<double> samples, std::vector<std::string> warnings) {
-  Result result{.kind = "measurement", .name = fmt::format("{}: {}", series, variant.name)};
+  Result result = variant.line;
+  result.name = fmt::format("{}: {}", series, variant.line.name);
   result.samples = std::move(samples);
-  if (!variant.baseline.empty() && variant.baseline != variant.name)
+  if (!variant.baseline.empty() && variant.baseline != variant.line.name)
     result.baseline = fmt::format("{}: {}", series, variant.baseline);
-  result.numbers = variant.numbers;
-  result.words = variant.words;
-  result.weight_hash = variant.weight_hash;
   result.warnings = std::move(warnings);
   run.keep(std::move(result));
 }
@@ -26,7 +24,7 @@ void time_variants(const ExperimentRun& run, const std::string& series, std::spa
                    const SamplingRule& rule) {
   std::vector<SampledVariant> sampled;
   for (const Variant& each : variants)
-    sampled.push_back({each.name, each.sample ? each.sample : [&each] {
+    sampled.push_back({each.line.name, each.sample ? each.sample : [&each] {
                          const auto start = std::chrono::steady_clock::now();
                          each.body();
                          return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -34,11 +32,11 @@ void time_variants(const ExperimentRun& run, const std::string& series, std::spa
   const std::vector<SampledResult> taken = sample_in_turns(sampled, rule);
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (taken[i].samples.empty()) {
-      run.left_out(variants[i].name, taken[i].failure.empty() ? "no time was left for it" : taken[i].failure);
+      run.left_out(variants[i].line.name, taken[i].failure.empty() ? "no time was left for it" : taken[i].failure);
       continue;
     }
     Variant variant = variants[i];
-    if (variant.baseline.empty()) variant.baseline = variants[0].name;
+    if (variant.baseline.empty()) variant.baseline = variants[0].line.name;
     std::vector<std::string> warnings;
     if (!taken[i].settled() && rule.share > 0) warnings.push_back(unsettled_text(taken[i], rule.share));
     keep_samples(run, series, variant, taken[i].samples, std::move(warnings));

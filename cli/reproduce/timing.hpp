@@ -2,7 +2,6 @@
 // Times of several variants, taken in turns, with every sample in results.jsonl.
 
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,15 +14,19 @@
 namespace lockstep::cli {
 
 struct Variant {
-  std::string name;              // "simd, 2 threads"
-  std::function<void()> body{};  // what is timed
-  // What somebody needs to know to do it again.
-  std::map<std::string, double> numbers{};
-  std::map<std::string, std::string> words{};
-  std::string weight_hash{};
+  Result line{};                     // its name, its fields and its weights; kind "measurement"
+  std::function<void()> body{};      // what is timed
   std::string baseline{};            // of its speed-up: the name of a variant of the series; empty: the first
   std::function<double()> sample{};  // instead of `body`: seconds that another program measured
 };
+
+/// The line of a variant: all that is needed to repeat it.
+template <HasFields Record>
+Result timing_of(std::string name, const Record& record, std::string weight_hash = "") {
+  Result line = line_of("measurement", std::move(name), record);
+  line.weight_hash = std::move(weight_hash);
+  return line;
+}
 
 /// Samples the variants in turns and keeps a result of kind "measurement" of each, named "series: name", with all its
 /// samples; one whose interval stayed wider than the rule's share carries a warning. A variant that fails or for which

@@ -14,8 +14,6 @@ namespace {
 using report::Cell;
 using report::Mark;
 
-const char* name_of(ScalingKind scaling) { return scaling == ScalingKind::strong ? "strong" : "weak"; }
-
 std::vector<const StudyPoint*> points_of(const std::vector<StudyPoint>& points, ScalingKind scaling,
                                          const std::string& series) {
   std::vector<const StudyPoint*> found;
@@ -50,8 +48,8 @@ report::Row row_of(const std::vector<StudyPoint>& points, const StudyPoint& poin
 
 report::Table table_of(const Study& study, const std::vector<StudyPoint>& points, ScalingKind scaling) {
   using namespace report;
-  Table table{.id = fmt::format("simulated-{}-scaling", name_of(scaling)),
-              .title = fmt::format("Simulated: {} scaling, a step of training", name_of(scaling)),
+  Table table{.id = fmt::format("simulated-{}-scaling", enum_name(scaling)),
+              .title = fmt::format("Simulated: {} scaling, a step of training", enum_name(scaling)),
               .columns = {{.title = "Way", .role = report::Role::call_path},
                           {.title = "Nodes", .role = report::Role::parameter},
                           {.title = "Step", .format = seconds(), .key = "step_seconds", .role = report::Role::metric},
@@ -91,8 +89,8 @@ report::Table table_of(const Study& study, const std::vector<StudyPoint>& points
 
 report::LineChart chart_of(const Study& study, const std::vector<StudyPoint>& points, ScalingKind scaling) {
   using namespace report;
-  LineChart chart{.id = fmt::format("simulated-{}-curves", name_of(scaling)),
-                  .title = fmt::format("Simulated {} scaling", name_of(scaling)),
+  LineChart chart{.id = fmt::format("simulated-{}-curves", enum_name(scaling)),
+                  .title = fmt::format("Simulated {} scaling", enum_name(scaling)),
                   .description = "Speed-up over nodes for each way to share the work, with the ideal line.",
                   .x = {.title = "Nodes", .scale = Scale::log},
                   .y = {.title = "Speed-up against one simulated node", .scale = Scale::log}};

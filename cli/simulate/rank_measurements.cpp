@@ -224,7 +224,7 @@ void measure_messages(Ranks& ranks, MachineModel& model) {
 }
 
 void measure_naps(Ranks& ranks, MachineModel& model) {
-  // Every second rank naps, the others compute: a sleeper has to get its core back from somebody.
+  // Every second rank naps, the others compute: a sleeping rank has to get its core back from a computing one.
   const bool naps = ranks.rank() % 2 == 1;
   const int partner = ranks.rank() ^ 1;
   std::byte answer{};

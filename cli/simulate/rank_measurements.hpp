@@ -18,7 +18,7 @@ double steady_seconds();
 /// Machine, cores and host of every rank; no times yet. Hosts of one machine (namespaces, containers) share its cores.
 MachineModel locate_ranks(Ranks& ranks);
 
-/// Each rank stays on one core, in turn: where the system would move it in the middle of a step, nobody can foresee.
+/// Each rank stays on one core, in turn: the system could move it in the middle of a step otherwise.
 void bind_to_core(const Ranks& ranks, const MachineModel& model);
 
 /// What pairs of ranks on one host, and on two, take to swap messages: the model's `local` and `remote`. No more pairs

@@ -6,36 +6,49 @@
 
 #include "cli/simulate/units.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/lab/record.hpp"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr const char* kScalings[] = {"strong", "weak"};
+/// Kind "simulation": a point of the study.
+struct PointRecord {
+  ScalingKind scaling = ScalingKind::strong;
+  std::string way{}, network{}, config{};
+  std::string left_out{};  // why; empty: it was simulated, and the line has the fields of SimulatedRecord
+  int nodes = 1;
+  std::int64_t batch = 0, slots = 0;
+  double bandwidth = 0, latency = 0;
+  static constexpr auto fields() {
+    using R = PointRecord;
+    return std::make_tuple(field("scaling", &R::scaling), field("way", &R::way), field("network", &R::network),
+                           field("config", &R::config), defaulted("left_out", &R::left_out), field("nodes", &R::nodes),
+                           field("batch", &R::batch), field("slots", &R::slots), field("bandwidth", &R::bandwidth),
+                           field("latency", &R::latency));
+  }
+};
+struct SimulatedRecord {
+  double work_seconds = 0, model_seconds = 0, messages = 0, bytes = 0;
+  static constexpr auto fields() {
+    using R = SimulatedRecord;
+    return std::make_tuple(field("work_seconds", &R::work_seconds), field("model_seconds", &R::model_seconds),
+                           field("messages", &R::messages), field("bytes", &R::bytes));
+  }
+};
 
-double need(const Result& result, const char* key) {
-  if (const auto number = result.number(key)) return *number;
-  throw Error(ExitCode::data, fmt::format("the simulation {} has no {}", result.name, key));
-}
-
-/// Results come from files, and may claim anything.
-int need_count(const Result& result, const char* key) {
-  return static_cast<int>(std::clamp(need(result, key), 0.0, 1e9));
-}
-
-StudyPoint point_of(const Result& result) {
-  StudyPoint point{.scaling = result.word("scaling") == "weak" ? ScalingKind::weak : ScalingKind::strong,
-                   .series = result.word("way"),
-                   .nodes = need_count(result, "nodes"),
-                   .left_out = result.word("left_out")};
+StudyPoint point_of(const Line<PointRecord>& line) {
+  StudyPoint point{
+      .scaling = line.scaling, .series = line.way, .nodes = std::max(line.nodes, 0), .left_out = line.left_out};
   if (!point.left_out.empty()) return point;
-  if (result.samples.empty()) throw Error(ExitCode::data, fmt::format("the simulation {} has no times", result.name));
-  point.step = {.seconds = result.samples,
-                .work_seconds = {need(result, "work_seconds")},
-                .messages = need(result, "messages"),
-                .bytes = need(result, "bytes"),
-                .weight_hash = result.weight_hash};
-  point.predicted = need(result, "model_seconds");
+  if (line.samples.empty()) refuse_field(line, "samples", "is empty");
+  const auto record = record_of<SimulatedRecord>(line);
+  point.step = {.seconds = line.samples,
+                .work_seconds = {record.work_seconds},
+                .messages = record.messages,
+                .bytes = record.bytes,
+                .weight_hash = line.weight_hash};
+  point.predicted = record.model_seconds;
   return point;
 }
 
@@ -63,29 +76,27 @@ Found found(const std::vector<StudyPoint>& points, ScalingKind scaling, const st
 }  // namespace
 
 Result study_result(const Study& study, const StudyPoint& point, const StudyNames& names, const ResultOrigin& origin) {
-  const char* scaling = kScalings[static_cast<std::size_t>(point.scaling)];
-  Result result;
-  result.kind = "simulation";
-  result.name = fmt::format("{} scaling, {}, {}", scaling, point.series, nodes_text(point.nodes));
-  result.baseline = fmt::format("{} scaling, {}, {}", scaling, point.series, nodes_text(1));
+  const auto name = [&](int nodes) {
+    return fmt::format("{} scaling, {}, {}", enum_name(point.scaling), point.series, nodes_text(nodes));
+  };
+  Result result = line_of("simulation", name(point.nodes),
+                          PointRecord{.scaling = point.scaling,
+                                      .way = point.series,
+                                      .network = names.network,
+                                      .config = names.config,
+                                      .left_out = point.left_out,
+                                      .nodes = point.nodes,
+                                      .batch = study.plan.batch,
+                                      .slots = study.plan.slots,
+                                      .bandwidth = study.cluster.bandwidth,
+                                      .latency = study.cluster.latency});
+  result.baseline = name(1);
   result.configuration = study.plan.config;
   result.origin = origin;
-  result.words = {{"scaling", scaling}, {"way", point.series}, {"network", names.network}, {"config", names.config}};
-  result.numbers = {{"nodes", point.nodes},
-                    {"batch", double(study.plan.batch)},
-                    {"slots", double(study.plan.slots)},
-                    {"bandwidth", study.cluster.bandwidth},
-                    {"latency", study.cluster.latency}};
-  if (!point.left_out.empty()) {
-    result.words["left_out"] = point.left_out;
-    return result;
-  }
+  if (!point.left_out.empty()) return result;
   result.samples = point.step.seconds;
   result.weight_hash = point.step.weight_hash;
-  result.numbers["work_seconds"] = point.work_seconds();
-  result.numbers["model_seconds"] = point.predicted;
-  result.numbers["messages"] = point.step.messages;
-  result.numbers["bytes"] = point.step.bytes;
+  put_record(SimulatedRecord{point.work_seconds(), point.predicted, point.step.messages, point.step.bytes}, result);
   return result;
 }
 
@@ -93,14 +104,13 @@ report::Document simulation_document(std::span<const Result> results) {
   Study study;
   StudyNames names;
   std::vector<StudyPoint> points;
-  for (const Result& result : results) {
-    if (result.kind != "simulation") continue;
-    const StudyPoint& point = points.emplace_back(point_of(result));
-    names = {result.word("config"), result.word("network"), result.origin.command};
-    study.plan.batch = need_count(result, "batch");
-    study.plan.slots = need_count(result, "slots");
-    study.cluster.bandwidth = need(result, "bandwidth");
-    study.cluster.latency = need(result, "latency");
+  for (const auto& line : lines_of<PointRecord>(results, "simulation")) {
+    const StudyPoint& point = points.emplace_back(point_of(line));
+    names = {line.config, line.network, line.origin.command};
+    study.plan.batch = line.batch;
+    study.plan.slots = line.slots;
+    study.cluster.bandwidth = line.bandwidth;
+    study.cluster.latency = line.latency;
     const auto itself = [](const auto& value) { return value; };
     add_once(study.nodes, point.nodes, itself);
     add_once(study.scalings, point.scaling, itself);
@@ -110,7 +120,7 @@ report::Document simulation_document(std::span<const Result> results) {
     for (const Series& series : study.series)
       if (const auto [any, one] = found(points, scaling, series.name); any && !one)
         throw Error(ExitCode::data, fmt::format("the simulations of {} scaling, {} lack the one on 1 node",
-                                                kScalings[static_cast<std::size_t>(scaling)], series.name));
+                                                enum_name(scaling), series.name));
   return study_document(study, points, names);
 }
 

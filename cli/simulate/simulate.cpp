@@ -73,7 +73,8 @@ Study study_of(const SimulateArguments& arguments, const RunConfig& config) {
               .parts = arguments.parts,
               .timeout = arguments.timeout};
   for (const std::string& name : arguments.scaling)
-    study.scalings.push_back(static_cast<ScalingKind>(index_of("--scaling", name, {"strong", "weak"})));
+    study.scalings.push_back(static_cast<ScalingKind>(
+        index_of("--scaling", name, {enum_name(ScalingKind::strong), enum_name(ScalingKind::weak)})));
   if (study.scalings.empty()) study.scalings = {ScalingKind::strong, ScalingKind::weak};
   std::vector<std::string> names;
   for (const Series& series : all_series()) names.push_back(series.name);
@@ -154,8 +155,8 @@ report::Document simulated(const Common& common, const Simulator& simulator, con
   note_idle(common.study, console);
   const StudyRates rates = rates_for(arguments, common.study, console);
   const auto begins = [&](const StudyPoint& point) {
-    console.note(fmt::format("simulating {} scaling, {}, {}", point.scaling == ScalingKind::strong ? "strong" : "weak",
-                             point.series, nodes_text(point.nodes)));
+    console.note(
+        fmt::format("simulating {} scaling, {}, {}", enum_name(point.scaling), point.series, nodes_text(point.nodes)));
   };
   const auto ends = [&](const StudyPoint& point) {
     keep(study_result(common.study, point, common.names, common.origin));

@@ -116,7 +116,7 @@ std::vector<StudyPoint> run_study(const Study& study, const Simulator& simulator
   std::vector<int> nodes = study.nodes;
   if (nodes.front() != 1) nodes.insert(nodes.begin(), 1);
   std::vector<StudyPoint> points;
-  SimulatedStep alone;  // one node has nobody to share with: the same for all series and both scalings
+  SimulatedStep alone;  // on one node nothing is shared: the same for all series and both scalings
   const auto simulate = [&](StudyPoint& point) {
     if (point.nodes == 1 && !alone.seconds.empty()) {
       point.step = alone;

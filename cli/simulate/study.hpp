@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/simulate/cluster_run.hpp"
+#include "lockstep/lab/record.hpp"
 
 namespace lockstep::cli {
 
@@ -57,10 +58,10 @@ std::string study_rates_json(const StudyRates& rates);
 /// Measures those that the study needs.
 StudyRates measure_study_rates(const Study& study);
 
-/// Strong: the batch of one node for all. Weak: a batch of that size for each, with as many slots more.
+/// Strong: the batch of one node for all. Weak: a batch of that size for each, with slots in proportion to the nodes.
 StepPlan plan_on(const Study& study, ScalingKind scaling, const Series& series, int nodes);
 
-/// Hears of every simulation that begins, and of every point when it is known.
+/// Called when a simulation begins, and with every point when it is known.
 struct StudyListener {
   std::function<void(const StudyPoint&)> begins, ends;
 };
@@ -74,3 +75,6 @@ std::vector<StudyPoint> run_study(const Study& study, const Simulator& simulator
 double speedup(const std::vector<StudyPoint>& points, const StudyPoint& point);
 
 }  // namespace lockstep::cli
+
+template <>
+inline constexpr std::array lockstep::kNames<lockstep::cli::ScalingKind> = {"strong", "weak"};

@@ -7,6 +7,7 @@
 
 #include "cli/simulate/units.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/lab/record.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 
 namespace lockstep::cli {
@@ -16,58 +17,71 @@ namespace {
 constexpr const char* kKind = "validation";
 constexpr double kGoal = 0.2;  // the error that simulations are meant to keep within
 
-double needed(const Result& result, const char* key) {
-  if (const auto number = result.number(key)) return *number;
-  throw Error(ExitCode::data, fmt::format("the validation {} has no {}", result.name, key));
-}
+/// Kind "validation": a step on real ranks, and a simulation of it.
+struct ValidationRecord {
+  std::string way{}, config{}, library{};
+  int ranks = 1, hosts = 1;
+  bool crowded = false;  // more ranks than cores
+  std::int64_t batch = 0, slots = 0, steps = 0;
+  double simulated_seconds = 0, work_seconds = 0, nap_seconds = 0, nap_cpu_seconds = 0;
+  std::optional<bool> same_bits{};
+  std::vector<double> local_bytes{}, local_seconds{}, local_cpu_seconds{};     // messages on one host
+  std::vector<double> remote_bytes{}, remote_seconds{}, remote_cpu_seconds{};  // between two hosts
+  static constexpr auto fields() {
+    using R = ValidationRecord;
+    return std::make_tuple(field("way", &R::way), field("config", &R::config), field("library", &R::library),
+                           field("ranks", &R::ranks), defaulted("hosts", &R::hosts), field("crowded", &R::crowded),
+                           field("batch", &R::batch), field("slots", &R::slots), field("steps", &R::steps),
+                           field("simulated_seconds", &R::simulated_seconds), field("work_seconds", &R::work_seconds),
+                           field("nap_seconds", &R::nap_seconds), field("nap_cpu_seconds", &R::nap_cpu_seconds),
+                           field("same_bits", &R::same_bits), field("local_bytes", &R::local_bytes),
+                           field("local_seconds", &R::local_seconds), field("local_cpu_seconds", &R::local_cpu_seconds),
+                           field("remote_bytes", &R::remote_bytes), field("remote_seconds", &R::remote_seconds),
+                           field("remote_cpu_seconds", &R::remote_cpu_seconds));
+  }
+};
+using ValidationLine = Line<ValidationRecord>;
 
-void add_times(Result& result, const char* name, const std::vector<MessageTime>& times) {
+void add_times(const std::vector<MessageTime>& times, std::vector<double>& bytes, std::vector<double>& seconds,
+               std::vector<double>& cpu_seconds) {
   for (const MessageTime& each : times) {
-    result.series[fmt::format("{}_bytes", name)].push_back(each.bytes);
-    result.series[fmt::format("{}_seconds", name)].push_back(each.seconds);
-    result.series[fmt::format("{}_cpu_seconds", name)].push_back(each.cpu_seconds);
+    bytes.push_back(each.bytes);
+    seconds.push_back(each.seconds);
+    cpu_seconds.push_back(each.cpu_seconds);
   }
 }
 
 /// One measured input of the simulation, in words.
-std::string messages_text(const Result& result, const char* name, const char* where) {
-  const auto bytes = result.series.find(fmt::format("{}_bytes", name));
-  const auto seconds = result.series.find(fmt::format("{}_seconds", name));
-  if (bytes == result.series.end() || seconds == result.series.end() || bytes->second.empty() ||
-      bytes->second.size() != seconds->second.size())
-    return "";
-  return fmt::format(" To swap {:.0f} bytes {} took {}, {:.0f} kB {}.", bytes->second.front(), where,
-                     time_text(seconds->second.front()), bytes->second.back() / 1024,
-                     time_text(seconds->second.back()));
+std::string messages_text(const std::vector<double>& bytes, const std::vector<double>& seconds, const char* where) {
+  if (bytes.empty() || bytes.size() != seconds.size()) return "";
+  return fmt::format(" To swap {:.0f} bytes {} took {}, {:.0f} kB {}.", bytes.front(), where,
+                     time_text(seconds.front()), bytes.back() / 1024, time_text(seconds.back()));
 }
 
-report::Row row_of(const Result& result, double error) {
+report::Row row_of(const ValidationLine& line, double error) {
   using report::Cell;
-  const auto same = result.number("same_bits");
-  const Cell bits = !same        ? Cell()
-                    : *same != 0 ? Cell("same").marked(report::Mark::same)
-                                 : Cell("other").marked(report::Mark::differs);
-  report::Row row{.cells = {Cell(result.word("way")), Cell(static_cast<int>(needed(result, "ranks"))),
-                            report::median_cell(*result.summary()),
-                            Cell(needed(result, "simulated_seconds")).marked(report::Mark::simulated), Cell(error),
-                            Cell(needed(result, "work_seconds")), bits}};
-  if (needed(result, "crowded") != 0) row.cells[1].noted("more than cores");
+  const Cell bits = !line.same_bits   ? Cell()
+                    : *line.same_bits ? Cell("same").marked(report::Mark::same)
+                                      : Cell("other").marked(report::Mark::differs);
+  report::Row row{.cells = {Cell(line.way), Cell(line.ranks), report::median_cell(*line.summary()),
+                            Cell(line.simulated_seconds).marked(report::Mark::simulated), Cell(error),
+                            Cell(line.work_seconds), bits}};
+  if (line.crowded) row.cells[1].noted("more than cores");
   return row;
 }
 
-std::vector<std::string> notes_of(const std::vector<const Result*>& lines) {
-  const Result& first = *lines.front();
+std::vector<std::string> notes_of(const std::vector<ValidationLine>& lines) {
+  const ValidationLine& first = lines.front();
   std::vector<std::string> notes = {fmt::format(
-      "Measured: the slowest rank's time for a step, the median of {} rounds of {:.0f} steps with its 95 % interval; "
-      "batch {:.0f} in {:.0f} slots, {}. Simulated: the same steps, with times that were measured in turns with them: "
+      "Measured: the slowest rank's time for a step, the median of {} rounds of {} steps with its 95 % interval; "
+      "batch {} in {} slots, {}. Simulated: the same steps, with times that were measured in turns with them: "
       "every rank's own work without messages, messages between two ranks, and naps. Own work: of the busiest rank.",
-      first.samples.size(), needed(first, "steps"), needed(first, "batch"), needed(first, "slots"),
-      first.word("library"))};
+      first.samples.size(), first.steps, first.batch, first.slots, first.library)};
   notes.push_back(fmt::format("A rank that waits looked again every {} (it is busy for {} of that).{}{}",
-                              time_text(needed(first, "nap_seconds")), time_text(needed(first, "nap_cpu_seconds")),
-                              messages_text(first, "local", "on one host"),
-                              messages_text(first, "remote", "between two hosts")));
-  if (std::any_of(lines.begin(), lines.end(), [](const Result* each) { return needed(*each, "crowded") != 0; }))
+                              time_text(first.nap_seconds), time_text(first.nap_cpu_seconds),
+                              messages_text(first.local_bytes, first.local_seconds, "on one host"),
+                              messages_text(first.remote_bytes, first.remote_seconds, "between two hosts")));
+  if (std::any_of(lines.begin(), lines.end(), [](const ValidationLine& each) { return each.crowded; }))
     notes.emplace_back("Where there are more ranks than cores they share them, in the simulation too.");
   return notes;
 }
@@ -77,36 +91,35 @@ std::vector<std::string> notes_of(const std::vector<const Result*>& lines) {
 Result validation_result(const Study& study, const ValidationPoint& point, const StudyNames& names,
                          const ResultOrigin& origin) {
   const MachineModel& model = point.real.model;
-  Result result{.kind = kKind,
-                .name = fmt::format("{}, {} ranks", point.series, point.ranks),
-                .samples = point.real.seconds,
-                .configuration = study.plan.config,
-                .weight_hash = point.real.weight_hash,
-                .origin = origin};
-  result.words = {{"way", point.series}, {"config", names.config}, {"library", point.real.library}};
-  result.numbers = {{"ranks", point.ranks},
-                    {"hosts", 1 + *std::max_element(model.host.begin(), model.host.end())},
-                    {"crowded", model.crowded(0) ? 1 : 0},
-                    {"batch", double(study.plan.batch)},
-                    {"slots", double(study.plan.slots)},
-                    {"steps", kRealSteps},
-                    {"simulated_seconds", point.simulated},
-                    {"work_seconds", point.work},
-                    {"nap_seconds", model.nap.seconds},
-                    {"nap_cpu_seconds", model.nap.cpu_seconds}};
-  if (point.same_bits) result.numbers["same_bits"] = *point.same_bits ? 1 : 0;
-  add_times(result, "local", model.local);
-  add_times(result, "remote", model.remote);
+  ValidationRecord record{.way = point.series,
+                          .config = names.config,
+                          .library = point.real.library,
+                          .ranks = point.ranks,
+                          .hosts = 1 + *std::max_element(model.host.begin(), model.host.end()),
+                          .crowded = model.crowded(0),
+                          .batch = study.plan.batch,
+                          .slots = study.plan.slots,
+                          .steps = kRealSteps,
+                          .simulated_seconds = point.simulated,
+                          .work_seconds = point.work,
+                          .nap_seconds = model.nap.seconds,
+                          .nap_cpu_seconds = model.nap.cpu_seconds,
+                          .same_bits = point.same_bits};
+  add_times(model.local, record.local_bytes, record.local_seconds, record.local_cpu_seconds);
+  add_times(model.remote, record.remote_bytes, record.remote_seconds, record.remote_cpu_seconds);
+  Result result = line_of(kKind, fmt::format("{}, {} ranks", point.series, point.ranks), record);
+  result.samples = point.real.seconds;
+  result.configuration = study.plan.config;
+  result.weight_hash = point.real.weight_hash;
+  result.origin = origin;
   return result;
 }
 
 report::Document validation_document(std::span<const Result> results) {
   using namespace report;
-  std::vector<const Result*> lines;
-  for (const Result& each : results)
-    if (each.kind == kKind) lines.push_back(&each);
+  const auto lines = lines_of<ValidationRecord>(results, kKind);
   if (lines.empty()) throw Error(ExitCode::data, "nothing was validated");
-  Document document{.title = "Simulated against measured", .subtitle = lines.front()->word("config")};
+  Document document{.title = "Simulated against measured", .subtitle = lines.front().config};
   Table table{
       .id = "simulated-against-measured",
       .title = "A step of training, measured and simulated",
@@ -119,14 +132,14 @@ report::Document validation_document(std::span<const Result> results) {
                   {.title = "Weights"}}};
   double worst = 0;
   std::string where;
-  for (const Result* each : lines) {
-    if (each->samples.empty()) throw Error(ExitCode::data, fmt::format("the validation {} has no times", each->name));
-    const double error = needed(*each, "simulated_seconds") / each->summary()->median - 1;
+  for (const ValidationLine& each : lines) {
+    if (each.samples.empty()) refuse_field(each, "samples", "is empty");
+    const double error = each.simulated_seconds / each.summary()->median - 1;
     if (where.empty() || std::abs(error) > std::abs(worst)) {
       worst = error;
-      where = each->name;
+      where = each.name;
     }
-    table.rows.push_back(row_of(*each, error));
+    table.rows.push_back(row_of(each, error));
   }
   table.notes = notes_of(lines);
   const bool good = std::abs(worst) <= kGoal;
@@ -136,7 +149,7 @@ report::Document validation_document(std::span<const Result> results) {
                           "a simulation should keep.",
                           worst * 100, where, good ? "within" : "more than", kGoal * 100)});
   document.section("Steps").add(std::move(table));
-  document.section("To repeat it").add(Code{.text = lines.front()->origin.command});
+  document.section("To repeat it").add(Code{.text = lines.front().origin.command});
   return document;
 }
 

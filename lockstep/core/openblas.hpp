@@ -34,7 +34,7 @@ struct OpenBlas {
 /// Loads a library by its file name; it stays loaded, because its threads do not survive dlclose.
 OpenBlas load_openblas(const char* file);
 
-/// libopenblas.so.0, loaded on the first call, with one thread per call: whoever wants more sets it back afterwards.
+/// libopenblas.so.0, loaded on the first call, with one thread per call; a caller that sets more resets it afterwards.
 const OpenBlas& openblas();
 
 }  // namespace lockstep

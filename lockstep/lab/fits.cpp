@@ -20,8 +20,8 @@ using Parameters = std::vector<double>;
 
 /// What a law is: how its parameters follow from medians, and its speed-up from them.
 struct Law {
-  std::string name;
-  std::vector<std::string> parameters;
+  ScalingLaw name;
+  std::vector<std::optional<FittedValue> LawFit::*> parameters;
   std::function<std::optional<Parameters>(const Medians&)> solve;
   std::function<double(const Parameters&, double)> speedup;
 };
@@ -86,7 +86,7 @@ std::optional<LawFit> fit(const Law& law, const std::vector<ScalingPoint>& point
   for (std::size_t k = 0; k < law.parameters.size(); ++k) {
     std::vector<double> values;
     for (const Parameters& each : draws) values.push_back(each[k]);
-    result.parameters[law.parameters[k]] = with_interval((*best)[k], std::move(values));
+    result.*law.parameters[k] = with_interval((*best)[k], std::move(values));
   }
   for (double workers = 1; workers <= to; workers += to > 16 ? to / 16 : 0.5) {
     std::vector<double> values;
@@ -160,20 +160,24 @@ bool disagrees(double predicted, const FittedValue& fitted, double slack) {
 }
 
 std::optional<LawFit> fit_amdahl(const std::vector<ScalingPoint>& points, double to) {
-  return fit(
-      {"amdahl", {"serial"}, solve_amdahl, [](const Parameters& p, double n) { return amdahl_speedup(p[0], n); }},
-      points, to);
+  return fit({ScalingLaw::amdahl,
+              {&LawFit::serial},
+              solve_amdahl,
+              [](const Parameters& p, double n) { return amdahl_speedup(p[0], n); }},
+             points, to);
 }
 
 std::optional<LawFit> fit_gustafson(const std::vector<ScalingPoint>& points, double to) {
-  return fit(
-      {"gustafson", {"serial"}, solve_gustafson, [](const Parameters& p, double n) { return n - p[0] * (n - 1); }},
-      points, to);
+  return fit({ScalingLaw::gustafson,
+              {&LawFit::serial},
+              solve_gustafson,
+              [](const Parameters& p, double n) { return n - p[0] * (n - 1); }},
+             points, to);
 }
 
 std::optional<LawFit> fit_usl(const std::vector<ScalingPoint>& points, double to) {
-  return fit({"usl",
-              {"contention", "coherence"},
+  return fit({ScalingLaw::usl,
+              {&LawFit::contention, &LawFit::coherence},
               solve_usl,
               [](const Parameters& p, double n) { return n / (1 + p[0] * (n - 1) + p[1] * n * (n - 1)); }},
              points, to);

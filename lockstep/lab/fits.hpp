@@ -3,7 +3,6 @@
 // come from drawing the samples of every point again (bootstrap, 95 %). No law is fitted through fewer points than it
 // has parameters, the time of one worker counted as one.
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +18,14 @@ struct FittedValue {
   double value = 0, low = 0, high = 0;
 };
 
+/// `measured`: the points themselves; `none`: too few points for a law, or no usable one.
+enum class ScalingLaw { measured, amdahl, usl, gustafson, none };
+
 struct LawFit {
-  std::string law;                                  // "amdahl", "gustafson", "usl"
-  std::map<std::string, FittedValue> parameters;    // serial; contention, coherence
-  std::vector<double> workers, speedup, low, high;  // the curve and its band, at 1 ... `to` workers
+  ScalingLaw law = ScalingLaw::none;
+  std::optional<FittedValue> serial{};                      // of Amdahl's and Gustafson's law
+  std::optional<FittedValue> contention{}, coherence{};     // of the universal scalability law
+  std::vector<double> workers{}, speedup{}, low{}, high{};  // the curve and its band, at 1 ... `to` workers
   bool exact = false;  // as many points as parameters: it passes through them, and proves nothing
 };
 

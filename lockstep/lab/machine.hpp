@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/core/fields.hpp"
+
 namespace lockstep {
 
 struct CacheLevel {
@@ -12,6 +14,11 @@ struct CacheLevel {
   std::string type;  // "Data", "Instruction", "Unified"
   std::int64_t bytes = 0;
   int shared_by = 1;  // processors
+  static constexpr auto fields() {
+    using R = CacheLevel;
+    return std::make_tuple(field("level", &R::level), field("type", &R::type), field("bytes", &R::bytes),
+                           field("shared_by", &R::shared_by));
+  }
 };
 
 struct MachineDescription {
@@ -20,7 +27,14 @@ struct MachineDescription {
   int cores = 1;          // physical ones, as far as known
   std::vector<CacheLevel> caches{};
   std::vector<std::string> instruction_sets{};  // of those that kernels are built for
-  double load = 0;  // mean number of running processes over the last minute: above 0 somebody else measures too
+  double load =
+      0;  // mean number of running processes over the last minute: above 0 other processes disturb a measurement
+  static constexpr auto fields() {
+    using R = MachineDescription;
+    return std::make_tuple(field("processor", &R::processor), field("processors", &R::processors),
+                           field("cores", &R::cores), field("caches", &R::caches),
+                           field("instruction_sets", &R::instruction_sets), field("load", &R::load));
+  }
 };
 
 MachineDescription describe_machine();

@@ -68,7 +68,7 @@ struct ProfileRow {
   double share = 0;                    // of the loop's time
   double flops = 0, bytes = 0;         // over all threads
   double flops_per_second = 0;         // of the team while it is in this section
-  double bytes_per_second = 0;         // likewise
+  double bytes_per_second = 0;         // of the same
   std::optional<double> peak_share{};  // of peak_flops; nothing where the section has no arithmetic
   std::optional<double> speedup{};     // time per sample in `baseline` / here; nothing where it means nothing
 };

@@ -12,6 +12,8 @@
 #include "lockstep/core/system.hpp"
 #include "lockstep/core/version.hpp"
 #include "lockstep/lab/peak.hpp"
+#include "lockstep/lab/record.hpp"
+#include "lockstep/lab/trace.hpp"
 
 namespace lockstep {
 
@@ -36,14 +38,10 @@ std::optional<Summary> Result::summary() const {
   return summarise(samples);
 }
 
-std::optional<double> Result::number(const std::string& key) const {
-  const auto found = numbers.find(key);
-  return found == numbers.end() ? std::nullopt : std::optional<double>(found->second);
-}
-
-std::string Result::word(const std::string& key) const {
-  const auto found = words.find(key);
-  return found == words.end() ? "" : found->second;
+void refuse_field(const Result& line, std::string_view field, std::string_view what) {
+  throw Error(ExitCode::data,
+              fmt::format("{}: the field {} of the {} {} {}", line.where.text.empty() ? "results" : line.where.text,
+                          field, line.kind, json_string(line.name), what));
 }
 
 const std::vector<std::string>& result_kinds() {

@@ -1,9 +1,9 @@
 #pragma once
 // Results as JSON lines: everything a reader needs to judge a figure, to repeat it, and to draw the report again
-// without measuring. docs/results.md states the format.
+// without measuring. docs/results.md states the format; record.hpp gives the numbers, words and series of a kind names
+// and types.
 //
 //   Result result{.kind = "measurement", .name = "conv2d, 2 threads", .samples = seconds, .origin = measured_here()};
-//   result.numbers["threads"] = 2;
 //   append_result("results.jsonl", result);
 //   for (const Result& each : read_results("results.jsonl")) ...
 
@@ -27,6 +27,16 @@ struct ResultOrigin {
   std::string commit = "unknown";                 // of the source that was built
   std::string command{};                          // as it was typed
   std::string time{};                             // UTC, "2026-11-16T23:38:32Z"
+  static constexpr auto fields() {
+    using R = ResultOrigin;
+    return std::make_tuple(field("machine", &R::machine), field("versions", &R::versions), field("commit", &R::commit),
+                           field("command", &R::command), field("time", &R::time));
+  }
+};
+
+/// File and line that a result was read from; not written.
+struct ResultPlace {
+  std::string text{};
 };
 
 struct Result {
@@ -35,21 +45,29 @@ struct Result {
   std::string unit = "s";
   std::vector<double> samples{};  // every one, in the order taken; median and interval are computed from them
   std::string baseline{};         // the name of the result that speed-ups here are against
-  std::string configuration{};    // TOML, all values resolved
   std::optional<std::uint64_t> seed{};
   std::vector<std::string> kernels{};  // that actually ran
   std::string weight_hash{};
   std::vector<std::string> warnings{};  // under which it was taken: doctor's, and its own
+  // The fields of the kind's record.
   std::map<std::string, double> numbers{};
   std::map<std::string, std::string> words{};
   std::map<std::string, std::vector<double>> series{};
+  std::string configuration{};  // TOML, all values resolved
   ResultOrigin origin{};
+  ResultPlace where{};
 
   /// Nothing where there are no samples.
   std::optional<Summary> summary() const;
-  /// numbers[key], words[key], or what stands for a missing one.
-  std::optional<double> number(const std::string& key) const;
-  std::string word(const std::string& key) const;
+  static constexpr auto fields() {
+    using R = Result;
+    return std::make_tuple(field("kind", &R::kind), field("name", &R::name), field("unit", &R::unit),
+                           field("samples", &R::samples), field("baseline", &R::baseline), field("seed", &R::seed),
+                           field("kernels", &R::kernels), field("weight_hash", &R::weight_hash),
+                           field("warnings", &R::warnings), field("numbers", &R::numbers), field("words", &R::words),
+                           field("series", &R::series), field("configuration", &R::configuration),
+                           field("origin", &R::origin), field("where", &R::where));
+  }
 };
 
 /// machine, measurement, ladder, fit, roofline, section, curve, verdict, experiment, simulation, validation, check

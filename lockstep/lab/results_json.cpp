@@ -1,4 +1,5 @@
-// Results to JSON and back. The reader looks at every key and type: a file of results may come from anywhere.
+// Results to JSON and back, by their lists of fields. The reader looks at every key and type: a file of results may
+// come from anywhere.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/lab/results.hpp"
+#include "lockstep/lab/record.hpp"
 #include "lockstep/lab/trace.hpp"
 
 namespace lockstep {
@@ -34,145 +35,136 @@ bool known_kind(const std::string& kind) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-Json machine_to_json(const MachineDescription& machine) {
-  Json caches = Json::array();
-  for (const CacheLevel& cache : machine.caches)
-    caches.push_back(
-        {{"level", cache.level}, {"type", cache.type}, {"bytes", cache.bytes}, {"shared_by", cache.shared_by}});
-  return {{"processor", machine.processor},
-          {"processors", machine.processors},
-          {"cores", machine.cores},
-          {"caches", std::move(caches)},
-          {"instruction_sets", machine.instruction_sets},
-          {"load", machine.load}};
+/// Only where there are samples; an interval only of enough samples.
+void add_statistics(const Result& result, Json& json) {
+  const auto summary = result.summary();
+  if (!summary) return;
+  json["n"] = summary->count;
+  json["median"] = summary->median;
+  if (!summary->interval) return;
+  json["low"] = summary->interval->low;
+  json["high"] = summary->interval->high;
+  json["coverage"] = summary->interval->coverage;
 }
 
-/// Takes an object apart key by key; what nobody asked for is an error in the end.
-class Fields {
+/// A record is an object with its fields in their order.
+template <class Value>
+Json json_of(const Value& value) {
+  if constexpr (HasFields<Value>) {
+    Json object = Json::object();
+    for_each_field(value, [&]<class Member>(const auto& field, const Member& member) {
+      if constexpr (!std::same_as<Member, ResultPlace>) object[std::string(field.name)] = json_of(member);
+      if constexpr (std::same_as<Value, Result>)
+        if (field.name == "samples") add_statistics(value, object);
+    });
+    return object;
+  } else if constexpr (record_detail::Optional<Value>) {
+    return value ? Json(*value) : Json(nullptr);
+  } else if constexpr (std::same_as<Value, std::vector<CacheLevel>>) {
+    Json list = Json::array();
+    for (const CacheLevel& each : value) list.push_back(json_of(each));
+    return list;
+  } else {
+    return Json(value);
+  }
+}
+
+/// Reads an object key by key; a key that was not read is an error in the end.
+class ObjectReader {
  public:
-  Fields(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
+  ObjectReader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
     if (!json.is_object()) fail("", "must be an object");
   }
 
-  [[noreturn]] void fail(const std::string& key, const std::string& what) const {
+  [[noreturn]] void fail(std::string_view key, std::string_view what) const {
     throw Error(ExitCode::data, fmt::format("{}: {}{}{}", where_, key, key.empty() ? "" : " ", what));
   }
 
   bool has(const char* key) const { return json_.contains(key); }
 
-  const Json& get(const char* key) {
+  template <class Value>
+  Value get(const std::string& key) {
     const auto found = json_.find(key);
     if (found == json_.end()) fail(key, "is missing");
-    asked_.insert(key);
-    return *found;
+    read_.insert(key);
+    Value value{};
+    convert(*found, key, value);
+    return value;
   }
 
-  std::string text(const char* key) { return as_text(get(key), key); }
-  std::string as_text(const Json& value, const std::string& key) const {
-    if (!value.is_string()) fail(key, "must be text");
-    return value.get<std::string>();
+  /// All fields, and nothing else.
+  template <HasFields Record>
+  void get_fields(Record& record) {
+    for_each_field(record, [&]<class Member>(const auto& field, Member& member) {
+      if constexpr (!std::same_as<Member, ResultPlace>) member = get<Member>(std::string(field.name));
+    });
   }
-  double number(const char* key) { return as_number(get(key), key); }
-  double as_number(const Json& value, const std::string& key) const {
-    if (!value.is_number()) fail(key, "must be a number");
-    const double number = value.get<double>();
-    if (!std::isfinite(number)) fail(key, "must be finite");
-    return number;
-  }
-  std::int64_t count(const char* key) {
-    const Json& value = get(key);
-    if (!value.is_number_integer() || value < 0 || value > (std::int64_t{1} << 52)) fail(key, "must be a count");
-    return value.get<std::int64_t>();
-  }
-
-  template <class Function>
-  void each_member(const char* key, Function function) {
-    const Json& object = get(key);
-    if (!object.is_object()) fail(key, "must be an object");
-    for (const auto& [name, value] : object.items()) function(name, value);
-  }
-  template <class Function>
-  void each_element(const Json& array, const std::string& key, Function function) const {
-    if (!array.is_array()) fail(key, "must be an array");
-    for (const Json& value : array) function(value);
-  }
-  std::vector<double> numbers(const Json& array, const std::string& key) const {
-    std::vector<double> values;
-    each_element(array, key, [&](const Json& value) { values.push_back(as_number(value, key)); });
-    return values;
-  }
-  std::vector<std::string> texts(const char* key) {
-    std::vector<std::string> values;
-    each_element(get(key), key, [&](const Json& value) { values.push_back(as_text(value, key)); });
-    return values;
-  }
-
-  /// After the last get().
   void finish() const {
     for (const auto& [key, value] : json_.items())
-      if (!asked_.contains(key)) fail(json_string(key), "is not a key of this format");
+      if (!read_.contains(key)) fail(json_string(key), "is not a key of this format");
   }
 
  private:
+  void convert(const Json& json, const std::string& key, std::string& value) const {
+    if (!json.is_string()) fail(key, "must be text");
+    value = json.get<std::string>();
+  }
+  void convert(const Json& json, const std::string& key, double& value) const {
+    if (!json.is_number()) fail(key, "must be a number");
+    value = json.get<double>();
+    if (!std::isfinite(value)) fail(key, "must be finite");
+  }
+  template <std::integral Count>
+  void convert(const Json& json, const std::string& key, Count& value) const {
+    if (!json.is_number_integer() || json < 0 || json > (std::int64_t{1} << 52)) fail(key, "must be a count");
+    value = static_cast<Count>(std::min<std::int64_t>(json.get<std::int64_t>(), std::numeric_limits<Count>::max()));
+  }
+  void convert(const Json& json, const std::string& key, std::optional<std::uint64_t>& value) const {
+    if (json.is_null()) return;
+    if (!json.is_number_unsigned()) fail(key, "must be a whole number, or null");
+    value = json.get<std::uint64_t>();
+  }
+  template <class Element>
+  void convert(const Json& json, const std::string& key, std::vector<Element>& values) const {
+    if (!json.is_array()) fail(key, "must be an array");
+    for (const Json& each : json) convert(each, key, values.emplace_back());
+  }
+  template <class Element>
+  void convert(const Json& json, const std::string& key, std::map<std::string, Element>& values) const {
+    if (!json.is_object()) fail(key, "must be an object");
+    for (const auto& [name, each] : json.items()) convert(each, key, values[name]);
+  }
+  template <HasFields Record>
+  void convert(const Json& json, const std::string& key, Record& record) const {
+    ObjectReader reader(json, fmt::format("{}: {}", where_, key));
+    reader.get_fields(record);
+    reader.finish();
+  }
+
   const Json& json_;
   std::string where_;
-  std::set<std::string> asked_;
+  std::set<std::string> read_;
 };
 
-MachineDescription machine_from_json(const Json& json, const std::string& where) {
-  Fields fields(json, where + ": machine");
-  MachineDescription machine;
-  machine.processor = fields.text("processor");
-  machine.processors = static_cast<int>(std::min<std::int64_t>(fields.count("processors"), 1 << 24));
-  machine.cores = static_cast<int>(std::min<std::int64_t>(fields.count("cores"), 1 << 24));
-  fields.each_element(fields.get("caches"), "caches", [&](const Json& one) {
-    Fields cache(one, where + ": cache");
-    machine.caches.push_back(
-        {.level = static_cast<int>(std::min<std::int64_t>(cache.count("level"), 16)),
-         .type = cache.text("type"),
-         .bytes = cache.count("bytes"),
-         .shared_by = static_cast<int>(std::min<std::int64_t>(cache.count("shared_by"), 1 << 24))});
-    cache.finish();
-  });
-  machine.instruction_sets = fields.texts("instruction_sets");
-  machine.load = fields.number("load");
-  fields.finish();
-  return machine;
-}
-
-ResultOrigin origin_from_json(const Json& json, const std::string& where) {
-  Fields fields(json, where + ": origin");
-  ResultOrigin origin;
-  origin.machine = machine_from_json(fields.get("machine"), where);
-  fields.each_member("versions", [&](const std::string& name, const Json& value) {
-    origin.versions[name] = fields.as_text(value, "versions");
-  });
-  origin.commit = fields.text("commit");
-  origin.command = fields.text("command");
-  origin.time = fields.text("time");
-  fields.finish();
-  return origin;
-}
-
 /// The statistics of a line must be those of its samples.
-void check_statistics(Fields& fields, const Result& result) {
+void check_statistics(ObjectReader& reader, const Result& result) {
   const std::optional<Summary> summary = result.summary();
   if (!summary) return;
   const auto check = [&](const char* key, double own) {
-    const double written = fields.number(key);
+    const auto written = reader.get<double>(key);
     if (std::abs(written - own) > kSame * std::max(std::abs(own), std::abs(written)))
-      fields.fail(key, "does not follow from the samples");
+      reader.fail(key, "does not follow from the samples");
   };
   check("median", summary->median);
   // Files of older versions lack the count, and have an interval of however few samples.
-  if (fields.has("n")) check("n", double(summary->count));
+  if (reader.has("n")) check("n", double(summary->count));
   if (summary->interval) {
     check("low", summary->interval->low);
     check("high", summary->interval->high);
     check("coverage", summary->interval->coverage);
   } else {
     for (const char* key : {"low", "high", "coverage"})
-      if (fields.has(key)) static_cast<void>(fields.number(key));
+      if (reader.has(key)) static_cast<void>(reader.get<double>(key));
   }
 }
 
@@ -203,31 +195,8 @@ std::string to_json_line(const Result& result) {
   for (const auto& [key, number] : result.numbers) require_finite(number, result);
   for (const auto& [key, values] : result.series)
     for (const double value : values) require_finite(value, result);
-  Json json = {{"format", kFormat}, {"kind", result.kind}, {"name", result.name}, {"unit", result.unit}};
-  json["samples"] = result.samples;
-  if (const auto summary = result.summary()) {
-    json["n"] = summary->count;
-    json["median"] = summary->median;
-    if (summary->interval) {
-      json["low"] = summary->interval->low;
-      json["high"] = summary->interval->high;
-      json["coverage"] = summary->interval->coverage;
-    }
-  }
-  json["baseline"] = result.baseline;
-  json["seed"] = result.seed ? Json(*result.seed) : Json(nullptr);
-  json["kernels"] = result.kernels;
-  json["weight_hash"] = result.weight_hash;
-  json["warnings"] = result.warnings;
-  json["numbers"] = result.numbers;
-  json["words"] = result.words;
-  json["series"] = result.series;
-  json["configuration"] = result.configuration;
-  json["origin"] = {{"machine", machine_to_json(result.origin.machine)},
-                    {"versions", result.origin.versions},
-                    {"commit", result.origin.commit},
-                    {"command", result.origin.command},
-                    {"time", result.origin.time}};
+  Json json = {{"format", kFormat}};
+  json.update(json_of(result));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -235,34 +204,13 @@ Result result_from_json(std::string_view line, std::string_view place) {
   const std::string where(place);
   if (line.size() > kMaxLineBytes) throw Error(ExitCode::data, fmt::format("{}: the line is too long", where));
   const Json json = parse_strictly(line, where);
-  Fields fields(json, where);
-  if (fields.text("format") != kFormat) fields.fail("format", fmt::format("must be \"{}\"", kFormat));
-  Result result;
-  result.kind = fields.text("kind");
-  if (!known_kind(result.kind)) fields.fail("kind", fmt::format("{} is unknown", json_string(result.kind)));
-  result.name = fields.text("name");
-  result.unit = fields.text("unit");
-  result.samples = fields.numbers(fields.get("samples"), "samples");
-  check_statistics(fields, result);
-  result.baseline = fields.text("baseline");
-  if (const Json& seed = fields.get("seed"); !seed.is_null()) {
-    if (!seed.is_number_unsigned()) fields.fail("seed", "must be a whole number, or null");
-    result.seed = seed.get<std::uint64_t>();
-  }
-  result.kernels = fields.texts("kernels");
-  result.weight_hash = fields.text("weight_hash");
-  result.warnings = fields.texts("warnings");
-  fields.each_member("numbers", [&](const std::string& key, const Json& value) {
-    result.numbers[key] = fields.as_number(value, "numbers");
-  });
-  fields.each_member(
-      "words", [&](const std::string& key, const Json& value) { result.words[key] = fields.as_text(value, "words"); });
-  fields.each_member("series", [&](const std::string& key, const Json& value) {
-    result.series[key] = fields.numbers(value, "series");
-  });
-  result.configuration = fields.text("configuration");
-  result.origin = origin_from_json(fields.get("origin"), where);
-  fields.finish();
+  ObjectReader reader(json, where);
+  if (reader.get<std::string>("format") != kFormat) reader.fail("format", fmt::format("must be \"{}\"", kFormat));
+  Result result{.where = {where}};
+  reader.get_fields(result);
+  if (!known_kind(result.kind)) reader.fail("kind", fmt::format("{} is unknown", json_string(result.kind)));
+  check_statistics(reader, result);
+  reader.finish();
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "lockstep/core/system.hpp"
 #include "lockstep/core/version.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/lab/record.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/model/model_file.hpp"
@@ -33,21 +34,28 @@ std::optional<Result> read_origin(const fs::path& path) {
   return result_from_json(text, path.string());
 }
 
+/// Kind "machine", "training".
+struct TrainingRecord {
+  std::string backend{}, host{};
+  std::optional<int> ranks{}, threads{};
+  static constexpr auto fields() {
+    using R = TrainingRecord;
+    return std::make_tuple(defaulted("backend", &R::backend), defaulted("host", &R::host), field("ranks", &R::ranks),
+                           field("threads", &R::threads));
+  }
+};
+
 /// When, where and by what command.
-report::Facts run_facts(const Result& record) {
+report::Facts run_facts(const Line<TrainingRecord>& record) {
   report::Facts facts{.title = "This run"};
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) facts.facts.push_back({name, value});
   };
-  const auto number = [&](const char* key) {
-    const auto value = record.number(key);
-    return value ? fmt::format("{:.0f}", *value) : "";
-  };
   add("Begun", record.origin.time);
-  add("Host", record.word("host"));
-  add("Backend", record.word("backend"));
-  add("Ranks", number("ranks"));
-  add("Threads of a rank", number("threads"));
+  add("Host", record.host);
+  add("Backend", record.backend);
+  if (record.ranks) add("Ranks", std::to_string(*record.ranks));
+  if (record.threads) add("Threads of a rank", std::to_string(*record.threads));
   add("Commit", record.origin.commit);
   add("Command", record.origin.command);
   return facts;
@@ -60,7 +68,7 @@ void add_machine(report::Section& section, const std::optional<Result>& record) 
   }
   report::Facts facts = report::machine_facts(record->origin);
   facts.title.clear();  // the section says it
-  section.add(run_facts(*record)).add(std::move(facts));
+  section.add(run_facts(Line<TrainingRecord>(*record))).add(std::move(facts));
 }
 
 }  // namespace
@@ -86,18 +94,17 @@ report::Document run_document(const fs::path& directory) {
 }
 
 Result origin_record(const RunOrigin& run) {
-  Result record{.kind = "machine", .name = "training", .origin = recorded_here()};
-  record.origin.commit = build_commit();
-  record.origin.command = run.command;
-  record.words["backend"] = run.backend;
-  record.numbers["ranks"] = run.ranks;
-  if (run.threads > 0) record.numbers["threads"] = run.threads;
   std::vector<std::string> hosts = run.hosts;
   if (hosts.empty()) hosts.push_back(host_name());
   std::sort(hosts.begin(), hosts.end());
   hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
-  record.words["host"] = fmt::format("{}", fmt::join(hosts, ", "));
-  return record;
+  TrainingRecord record{.backend = run.backend, .host = fmt::format("{}", fmt::join(hosts, ", ")), .ranks = run.ranks};
+  if (run.threads > 0) record.threads = run.threads;
+  Result line = line_of("machine", "training", record);
+  line.origin = recorded_here();
+  line.origin.commit = build_commit();
+  line.origin.command = run.command;
+  return line;
 }
 
 void write_run_report(const fs::path& directory, const Result& origin, RunObserver& observer) noexcept {

@@ -34,7 +34,7 @@ inline constexpr double kShortSum = 10'000;
 double reduction_seconds(RankReduction reduction, const AlphaBeta& network, int ranks, const ReducedVector& vector);
 
 /// What one rank sends in the library's sum of `count` numbers: counted by the rules of the two algorithms above, for
-/// nobody sees the messages inside a library.
+/// the messages inside a library cannot be observed.
 ///   recursive doubling   log2 R' messages of everything, R' the largest power of two up to R; of the first 2 (R - R')
 ///                        ranks the even ones hand theirs over and the odd ones hand the sum back
 ///   ring                 2 (R - 1) messages of a rank's part: all ranks together send 2 (R - 1) times everything

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Two ranks send each other so many bytes at the same time: how long until both have them, and for how much of that
+/// Two ranks send each other `bytes` at the same time: how long until both have them, and for how much of that
 /// each keeps its core busy.
 struct MessageTime {
   double bytes = 0, seconds = 0, cpu_seconds = 0;

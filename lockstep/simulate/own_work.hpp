@@ -1,6 +1,6 @@
 #pragma once
 // What one rank of several computes in a step, in the shapes that it has there: narrower layers, a stage, its share of
-// the slots. Measured by taking the steps with nobody to wait for.
+// the slots. Measured by running the steps without waiting for other ranks.
 
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/simulate/rates.hpp"

@@ -39,7 +39,7 @@ std::vector<SectionRates> parse_rank_rates(const std::string& json);
 /// Lets the time of every section pass as the rates say.
 class RatesCharge final : public SectionCharge {
  public:
-  /// `pass` lets so many seconds pass.
+  /// `pass(seconds)` advances the clock.
   RatesCharge(const SectionRates& rates, std::function<void(double)> pass) : rates_(rates), pass_(std::move(pass)) {}
 
   void charge(std::int32_t section, double flops, double bytes) override;

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Short texts come back from whoever they were sent to, so that ranks agree on what they ask each other. Of longer
+/// A short text sent to a rank comes back from that rank, so that ranks agree on what they ask each other. Of longer
 /// messages nothing arrives: the memory keeps what it holds.
 std::unique_ptr<Transport> make_silent_transport(int rank, int size);
 

@@ -34,7 +34,7 @@ TEST(Fits, AmdahlFindsTheSerialShare) {
   const auto points = strong({1, 2, 4, 8}, [](double p) { return amdahl_speedup(0.1, p); });
   const auto fit = fit_amdahl(points, 16);
   ASSERT_TRUE(fit);
-  expect_near(fit->parameters.at("serial"), 0.1);
+  expect_near(*fit->serial, 0.1);
   EXPECT_FALSE(fit->exact);
   for (std::size_t i = 0; i < fit->workers.size(); ++i) {
     EXPECT_NEAR(fit->speedup[i], amdahl_speedup(0.1, fit->workers[i]), 1e-9);
@@ -48,8 +48,8 @@ TEST(Fits, UslFindsContentionAndCoherence) {
   const auto points = strong({1, 2, 4, 8, 16}, [](double p) { return p / (1 + 0.05 * (p - 1) + 0.002 * p * (p - 1)); });
   const auto fit = fit_usl(points, 32);
   ASSERT_TRUE(fit);
-  expect_near(fit->parameters.at("contention"), 0.05);
-  expect_near(fit->parameters.at("coherence"), 0.002);
+  expect_near(*fit->contention, 0.05);
+  expect_near(*fit->coherence, 0.002);
 }
 
 TEST(Fits, GustafsonFindsTheSerialShareOfGrowingWork) {
@@ -57,7 +57,7 @@ TEST(Fits, GustafsonFindsTheSerialShareOfGrowingWork) {
   for (const double p : {1.0, 2.0, 4.0}) points.push_back({p, around(10 * p / (p - 0.2 * (p - 1)))});
   const auto fit = fit_gustafson(points, 8);
   ASSERT_TRUE(fit);
-  expect_near(fit->parameters.at("serial"), 0.2);
+  expect_near(*fit->serial, 0.2);
 }
 
 TEST(Fits, NoFitThroughTooFewPoints) {
@@ -69,7 +69,7 @@ TEST(Fits, NoFitThroughTooFewPoints) {
   const auto exact = fit_amdahl(strong({1, 2}, ideal), 4);
   ASSERT_TRUE(exact);
   EXPECT_TRUE(exact->exact);
-  EXPECT_NEAR(exact->parameters.at("serial").value, 0, 1e-9);
+  EXPECT_NEAR(exact->serial->value, 0, 1e-9);
   EXPECT_FALSE(fit_amdahl({{1, {1.0}}, {2, {}}}, 4)) << "a point without samples";
 }
 

@@ -122,9 +122,7 @@ TEST(Results, AppendsAndReads) {
   EXPECT_EQ(read[1].name, "second");
   EXPECT_FALSE(read[1].summary());
   EXPECT_EQ(read[0].summary()->median, 0.3);
-  EXPECT_EQ(read[0].number("threads"), 2.0);
-  EXPECT_FALSE(read[0].number("ranks"));
-  EXPECT_EQ(read[0].word("none"), "");
+  EXPECT_EQ(read[1].where.text, file.string() + ":2");
   std::ofstream(file, std::ios::app) << "{";
   EXPECT_THROW(read_results(file), Error);
   EXPECT_THROW(read_results(folder.path() / "absent.jsonl"), Error);

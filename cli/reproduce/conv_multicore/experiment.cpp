@@ -57,10 +57,10 @@ std::vector<Variant> thread_variants(Backend backend, const ConvPicture& picture
   const auto image = std::make_shared<ConvImage>(backend, picture, 0, kernels);
   std::vector<Variant> variants;
   for (const int threads : conv_published::kCores)
-    variants.push_back({.name = fmt::format("{}", threads),
-                        .body = [image, threads] { image->run(threads); },
-                        .numbers = {{"workers", threads}, {"kernels", static_cast<double>(kernels)}},
-                        .words = {{"backend", backend_names()[static_cast<std::size_t>(backend)]}}});
+    variants.push_back(
+        {.line = timing_of(std::to_string(threads),
+                           WorkersRecord{threads, double(kernels), backend_names()[static_cast<std::size_t>(backend)]}),
+         .body = [image, threads] { image->run(threads); }});
   return variants;
 }
 
@@ -95,7 +95,8 @@ void time_ranks(const ExperimentRun& run) {
       for (const Json& each : seconds) samples[ranks].push_back(each.get<double>());
     }
   for (auto& [ranks, seconds] : samples)
-    keep_samples(run, kConvRanks, {.name = fmt::format("{}", ranks), .numbers = {{"workers", ranks}}, .baseline = "1"},
+    keep_samples(run, kConvRanks,
+                 {.line = timing_of(std::to_string(ranks), WorkersRecord{.workers = ranks}), .baseline = "1"},
                  std::move(seconds));
 }
 
@@ -133,14 +134,15 @@ void add_peer(const ExperimentRun& run, const Peer& peer, const std::vector<std:
     const auto off = difference(ours, greeting.value("outputs", Json()));
     if (!off || *off > kTolerance)
       return run.left_out(name, fmt::format("it computes something else: outputs differ by {}", off ? *off : NAN));
-    contest.push_back({.name = fmt::format("{} ({}), {} thread{}", peer.name, greeting.value("variant", ""), threads,
-                                           threads == 1 ? "" : "s"),
-                       .numbers = {{"workers", threads}, {"largest_difference", *off}},
-                       .words = {{"version", greeting.value("version", "")},
-                                 {"python", *python},
-                                 {"variant", greeting.value("variant", "")},
-                                 {"tried", tried_words(greeting)}},
-                       .sample = [program] { return program->ask("run", kPeerPatience).at("seconds").get<double>(); }});
+    const SoftwareRecord record{.workers = threads,
+                                .largest_difference = off,
+                                .version = greeting.value("version", ""),
+                                .python = *python,
+                                .variant = greeting.value("variant", ""),
+                                .tried = tried_words(greeting)};
+    contest.push_back(
+        {.line = timing_of(fmt::format("{} ({}), {}", peer.name, record.variant, count_of(threads, "thread")), record),
+         .sample = [program] { return program->ask("run", kPeerPatience).at("seconds").get<double>(); }});
   } catch (const std::exception& error) {  // of the program, or of what it said
     run.left_out(name, error.what());
   }
@@ -154,13 +156,13 @@ void time_peers(const ExperimentRun& run, const ConvPicture& picture) {
   const std::vector<float> outputs = image->outputs(kProbeStep);
   std::vector<Variant> contest;
   for (const int threads : teams)
-    contest.push_back({.name = fmt::format("SIMD, {}", count_of(threads, "thread")),
-                       .body = [image, threads] { image->run(threads); },
-                       .numbers = {{"workers", threads}}});
+    contest.push_back(
+        {.line = timing_of(fmt::format("SIMD, {}", count_of(threads, "thread")), SoftwareRecord{.workers = threads}),
+         .body = [image, threads] { image->run(threads); }});
   try {
     const auto library = std::make_shared<ConvImage>(Backend::library, picture);
-    contest.push_back(
-        {.name = "library (oneDNN), 1 thread", .body = [library] { library->run(1); }, .numbers = {{"workers", 1}}});
+    contest.push_back({.line = timing_of("library (oneDNN), 1 thread", SoftwareRecord{.workers = 1}),
+                       .body = [library] { library->run(1); }});
   } catch (const Error& error) {
     run.left_out("library (oneDNN)", error.what());
   }
@@ -183,7 +185,7 @@ void measure_conv(const ExperimentRun& run) {
   if (picture.height > 0) {
     const std::string name = std::filesystem::path(run.data).filename().string();
     run.progress(fmt::format("{}: {}x{} in grey, resized to 1280x720", one_line(name), picture.width, picture.height));
-    run.record(kConvPicture, {{"width", double(picture.width)}, {"height", double(picture.height)}}, {{"file", name}});
+    run.record(kConvPicture, PictureRecord{name, picture.width, picture.height});
   }
   time_threads(run, picture);
   time_ranks(run);

@@ -24,7 +24,7 @@ using report::Tone;
 struct Scaling {
   std::string title;    // "threads"
   const char* workers;  // "thread"
-  std::vector<const Result*> results;
+  std::vector<WorkersLine> results;
   double factor = 1;  // of the samples, where a part of the kernels was computed
   Tone tone = Tone::threads;
 };
@@ -36,10 +36,7 @@ double average(const std::vector<double>& samples) {
 /// Cores of the machine where it was measured.
 int cores_of(const Result& result) { return result.origin.machine.processors; }
 
-std::string label(const Scaling& scaling, const Result& result) {
-  const int workers = workers_of(result);
-  return count_of(workers, scaling.workers);
-}
+std::string label(const Scaling& scaling, const WorkersLine& line) { return count_of(line.workers, scaling.workers); }
 
 /// As Table III of the paper: a line per run, a column per number of cores.
 report::Table run_table(const Scaling& scaling, bool with_published) {
@@ -62,22 +59,22 @@ report::Table run_table(const Scaling& scaling, bool with_published) {
     medians.cells.push_back(Cell(median({samples.begin(), samples.end()})).marked(Mark::published));
   }
   bool more = false;
-  for (const Result* each : scaling.results) {
-    const bool beyond = workers_of(*each) > cores_of(*each);
+  for (const WorkersLine& each : scaling.results) {
+    const bool beyond = each.workers > cores_of(each);
     more = more || beyond;
-    table.columns.push_back({.title = label(scaling, *each) + (beyond ? "*" : ""),
+    table.columns.push_back({.title = label(scaling, each) + (beyond ? "*" : ""),
                              .format = report::fixed(3),
-                             .key = fmt::format("workers_{}", workers_of(*each))});
+                             .key = fmt::format("workers_{}", each.workers)});
     for (std::size_t i = 0; i < runs; ++i)
-      table.rows[i].cells.push_back(i < each->samples.size() ? Cell(each->samples[i] * scaling.factor) : Cell());
-    averages.cells.emplace_back(average(each->samples) * scaling.factor);
-    medians.cells.emplace_back(median_of(*each) * scaling.factor);
-    if (const Cell middle = time_cell(*each); middle.error)
+      table.rows[i].cells.push_back(i < each.samples.size() ? Cell(each.samples[i] * scaling.factor) : Cell());
+    averages.cells.emplace_back(average(each.samples) * scaling.factor);
+    medians.cells.emplace_back(median_of(each) * scaling.factor);
+    if (const Cell middle = time_cell(each); middle.error)
       medians.cells.back().interval(middle.error->low * scaling.factor, middle.error->high * scaling.factor);
   }
   if (more)
     table.notes.push_back(fmt::format("*: more workers than the {} processors of this machine; they take turns.",
-                                      cores_of(*scaling.results[0])));
+                                      cores_of(scaling.results[0])));
   if (scaling.factor != 1)
     table.notes.push_back(fmt::format("Measured on {:.0f} of the 128 kernels and multiplied by {:.0f}.",
                                       128 / scaling.factor, scaling.factor));
@@ -98,7 +95,7 @@ report::Table speed_up_table(const std::vector<Scaling>& scalings) {
     for (const Scaling& each : scalings) {
       const auto ours = conv_speed_up(each.results, theirs.from, theirs.to);
       Cell cell = ours ? Cell(ours->ratio) : Cell();
-      if (!each.results.empty() && theirs.to > cores_of(*each.results[0])) cell.marked(Mark::warning);
+      if (!each.results.empty() && theirs.to > cores_of(each.results[0])) cell.marked(Mark::warning);
       row.cells.push_back(std::move(cell));
     }
     table.rows.push_back(std::move(row));
@@ -135,10 +132,9 @@ report::Panels figures(const std::vector<Scaling>& scalings) {
   for (const Scaling& each : scalings) {
     if (each.results.empty()) continue;
     report::LineSeries seconds{.name = each.title, .tone = each.tone}, times{.name = each.title, .tone = each.tone};
-    for (const Result* result : each.results) {
-      seconds.points.push_back({static_cast<double>(workers_of(*result)), median_of(*result) * each.factor});
-      times.points.push_back(
-          {static_cast<double>(workers_of(*result)), median_of(*each.results[0]) / median_of(*result)});
+    for (const WorkersLine& line : each.results) {
+      seconds.points.push_back({double(line.workers), median_of(line) * each.factor});
+      times.points.push_back({double(line.workers), median_of(each.results[0]) / median_of(line)});
     }
     time.series.push_back(std::move(seconds));
     ratio.series.push_back(std::move(times));
@@ -147,7 +143,7 @@ report::Panels figures(const std::vector<Scaling>& scalings) {
 }
 
 /// The paper's last phase: other software.
-void add_software(const std::vector<const Result*>& results, report::Document& document) {
+void add_software(const std::vector<SoftwareLine>& results, report::Document& document) {
   if (results.empty()) return;
   report::Table table{.title = "The same convolution in other software",
                       .columns = {{.title = "Software"},
@@ -156,12 +152,12 @@ void add_software(const std::vector<const Result*>& results, report::Document& d
                                   {.title = "GFLOP/s", .format = report::fixed(1)},
                                   {.title = "Against SIMD, 1 thread", .format = report::ratio()},
                                   {.title = "Largest difference", .format = report::scientific(1)}}};
-  for (const Result* each : results)
-    table.rows.push_back({.cells = {Cell(short_name(*each)).noted(each->word("tried")),
-                                    each->word("version").empty() ? Cell() : Cell(each->word("version")),
-                                    time_cell(*each), kImageFlops / median_of(*each) * 1e-9,
-                                    median_of(*results[0]) / median_of(*each), each->number("largest_difference")},
-                          .mark = each == results[0] ? Mark::baseline : Mark::none});
+  for (const SoftwareLine& each : results)
+    table.rows.push_back(
+        {.cells = {Cell(short_name(each)).noted(each.tried), each.version.empty() ? Cell() : Cell(each.version),
+                   time_cell(each), kImageFlops / median_of(each) * 1e-9, median_of(results[0]) / median_of(each),
+                   each.largest_difference},
+         .mark = &each == results.data() ? Mark::baseline : Mark::none});
   table.notes = {
       "GFLOP/s counts the 27.9 GFLOP of the direct sum for all of them; a transform needs fewer operations. The "
       "difference is that of some outputs from ours: sums in another order. Of every program the fastest of the "
@@ -170,25 +166,22 @@ void add_software(const std::vector<const Result*>& results, report::Document& d
 }
 
 /// The times in words; what they say of the claims stands before them.
-std::string seen(const std::vector<Scaling>& scalings, const Result* picture) {
+std::string seen(const std::vector<Scaling>& scalings, const std::optional<Line<PictureRecord>>& picture) {
   std::string words =
-      picture == nullptr
-          ? "The picture is made of scrambled numbers that other programs can make as well; `--data PICTURE.png` "
-            "takes another one."
-          : fmt::format("The picture is {}, {:.0f}x{:.0f}, turned grey and resized (bicubic) to the paper's 1280x720.",
-                        one_line(picture->word("file")), picture->number("width").value_or(0),
-                        picture->number("height").value_or(0));
+      !picture ? "The picture is made of scrambled numbers that other programs can make as well; `--data PICTURE.png` "
+                 "takes another one."
+               : fmt::format("The picture is {}, {}x{}, turned grey and resized (bicubic) to the paper's 1280x720.",
+                             one_line(picture->file), picture->width, picture->height);
   for (const Scaling& each : scalings) {
-    const double seconds = median_of(*each.results[0]) * each.factor;
-    words += fmt::format(" One image takes {:.3g} s on {} ({}, {:.1f} GFLOP/s).", seconds,
-                         label(each, *each.results[0]), each.title, kImageFlops / seconds * 1e-9);
+    const double seconds = median_of(each.results[0]) * each.factor;
+    words += fmt::format(" One image takes {:.3g} s on {} ({}, {:.1f} GFLOP/s).", seconds, label(each, each.results[0]),
+                         each.title, kImageFlops / seconds * 1e-9);
   }
-  const int cores = cores_of(*scalings[0].results[0]);
+  const int cores = cores_of(scalings[0].results[0]);
   return words +
          fmt::format(
              " The paper's Java program took {:.1f} s on one core of 2010 ({:.2f} GFLOP/s). The kernels do not depend "
-             "on "
-             "each other, so the arithmetic sets no limit to the speed-up; memory, the clock and other work of the "
+             "on each other, so the arithmetic sets no limit to the speed-up; memory, the clock and other work of the "
              "machine may. This machine has {} processor{}{}.",
              conv_published::kAverage[0], kImageFlops / conv_published::kAverage[0] * 1e-9, cores,
              cores == 1 ? "" : "s", cores < 8 ? "; numbers for more workers are marked" : "");
@@ -197,16 +190,22 @@ std::string seen(const std::vector<Scaling>& scalings, const Result* picture) {
 }  // namespace
 
 void describe_conv(const Findings& findings, report::Document& document) {
-  const auto naive = findings.series(kConvNaive);
-  const double factor = naive.empty() ? 1 : 128 / naive[0]->number("kernels").value_or(128);
+  const auto naive = findings.series<WorkersRecord>(kConvNaive);
+  const double factor = naive.empty() ? 1 : 128 / naive[0].computed.value_or(128);
   std::vector<Scaling> scalings = {
-      {.title = "SIMD, threads", .workers = "thread", .results = findings.series(kConvThreads), .tone = Tone::threads},
-      {.title = "SIMD, ranks", .workers = "rank", .results = findings.series(kConvRanks), .tone = Tone::ranks},
+      {.title = "SIMD, threads",
+       .workers = "thread",
+       .results = findings.series<WorkersRecord>(kConvThreads),
+       .tone = Tone::threads},
+      {.title = "SIMD, ranks",
+       .workers = "rank",
+       .results = findings.series<WorkersRecord>(kConvRanks),
+       .tone = Tone::ranks},
       {.title = "plain loops, threads", .workers = "thread", .results = naive, .factor = factor, .tone = Tone::naive}};
   std::erase_if(scalings, [](const Scaling& each) { return each.results.empty(); });
   if (scalings.empty()) return;
   document.section("Time and speed-up")
-      .add(report::Paragraph{seen(scalings, findings.find(kConvPicture))})
+      .add(report::Paragraph{seen(scalings, findings.find_line<PictureRecord>(kConvPicture))})
       .add(figures(scalings));
   report::Section& tables = document.section("Tables III and IV of the paper");
   for (const Scaling& each : scalings) tables.add(run_table(each, &each == &scalings.front()));
@@ -215,7 +214,7 @@ void describe_conv(const Findings& findings, report::Document& document) {
       "Ranks keep the outputs of their kernels, as the ranks of a split layer do: the 461 MB of all outputs are not "
       "collected, and the slowest rank counts. The paper's cluster part uses Java's remote method invocation; its "
       "times are not in its tables."});
-  add_software(findings.series(kConvPeers), document);
+  add_software(findings.series<SoftwareRecord>(kConvPeers), document);
 }
 
 }  // namespace lockstep::cli

@@ -23,15 +23,15 @@ constexpr const char* kWhole = "lockstep::Trainer::fit(";
 
 struct Function {
   const char* name;  // as callgrind_annotate prints it, up to the arguments
-  const char* section;
+  SectionMember section;
 };
-constexpr std::array<Function, 7> kFunctions = {{{"LinearLayer<float>::forward(", "linear forward"},
-                                                 {"LinearLayer<float>::backward(", "linear backward"},
-                                                 {"ActivationLayer<float>::forward(", "relu forward"},
-                                                 {"ActivationLayer<float>::backward(", "relu backward"},
-                                                 {"Worker<float>::score(", "sigmoid and loss"},
-                                                 {"Worker<float>::load(", "load"},
-                                                 {"ThreadStep<float>::reduce_and_update(", "reduce"}}};
+constexpr std::array<Function, 7> kFunctions = {{{"LinearLayer<float>::forward(", &SectionShares::linear_forward},
+                                                 {"LinearLayer<float>::backward(", &SectionShares::linear_backward},
+                                                 {"ActivationLayer<float>::forward(", &SectionShares::relu_forward},
+                                                 {"ActivationLayer<float>::backward(", &SectionShares::relu_backward},
+                                                 {"Worker<float>::score(", &SectionShares::sigmoid_and_loss},
+                                                 {"Worker<float>::load(", &SectionShares::load},
+                                                 {"ThreadStep<float>::reduce_and_update(", &SectionShares::reduce}}};
 
 /// "  375,227,488 (57.35%)  file:function(...)" -> 375227488; 0 for any other line.
 double instructions(const std::string& line) {
@@ -65,12 +65,15 @@ std::optional<SectionShares> parse_callgrind(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     if (is_function(line, kWhole)) whole = std::max(whole, instructions(line));
     for (const Function& function : kFunctions)
-      if (shares.count(function.section) == 0 && is_function(line, function.name))
-        known += shares[function.section] = instructions(line);
+      if (!(shares.*function.section) && is_function(line, function.name)) {
+        shares.*function.section = instructions(line);
+        known += *(shares.*function.section);
+      }
   }
   if (whole <= 0 || known <= 0 || known > whole) return std::nullopt;
-  for (auto& [name, number] : shares) number /= whole;
-  shares["other"] = (whole - known) / whole;
+  for (const Function& function : kFunctions)
+    if (std::optional<double>& share = shares.*function.section) *share /= whole;
+  shares.other = (whole - known) / whole;
   return shares;
 }
 

@@ -21,29 +21,29 @@ constexpr double kNearShare = 0.03, kFarShare = 0.1;
 constexpr double kLastDigit = 1.5e-6, kThreeDigits = 1e-3;
 
 Judgement judge_gpu(const Findings& findings) {
-  const std::vector<const Result*> times = findings.series(kQuadrantTimes);
-  const Result* const unoptimised = on_one_thread(times, "naive-o0");
-  if (const Result* const gpu = find_on_gpu(times))
+  const std::vector<KernelLine> times = findings.series<KernelRecord>(kQuadrantTimes);
+  const KernelLine* const unoptimised = on_one_thread(times, "naive-o0");
+  if (const KernelLine* const gpu = find_on_gpu(times))
     return judge_speed_up(published::kSpeedUp, compare(unoptimised, gpu),
                           fmt::format("Against the unoptimised loops, {} is", device_text(*gpu)));
   Judgement judgement{.facts = "This run had no GPU."};
-  for (const Result* each : times)
-    if (const std::string device = device_text(*each); !device.empty())
-      judgement.facts += fmt::format(" {}: {}.", short_name(*each), device);
+  for (const KernelLine& each : times)
+    if (const std::string device = device_text(each); !device.empty())
+      judgement.facts += fmt::format(" {}: {}.", short_name(each), device);
   const auto fastest = std::min_element(times.begin(), times.end(),
-                                        [](const Result* a, const Result* b) { return median_of(*a) < median_of(*b); });
+                                        [](const Result& a, const Result& b) { return median_of(a) < median_of(b); });
   if (unoptimised != nullptr)
     judgement.facts += fmt::format(" The fastest kernels here ({}) take {:.3g} of the time of the unoptimised loops.",
-                                   short_name(**fastest), median_of(**fastest) / median_of(*unoptimised));
+                                   short_name(*fastest), median_of(*fastest) / median_of(*unoptimised));
   return judgement;
 }
 
 Judgement judge_losses(const Findings& findings) {
-  const Result* const curve = findings.find(kQuadrantCurve);
-  if (curve == nullptr) return {.facts = "No training was done."};
+  const auto curve = findings.find_line<QuadrantCurve>(kQuadrantCurve);
+  if (!curve) return {.facts = "No training was done."};
   const std::size_t epochs = published::kTestLoss.size();
-  const std::vector<double>&losses = values_of(*curve, "loss", epochs),
-        &accuracies = values_of(*curve, "accuracy", epochs);
+  const std::vector<double>&losses = series_of(*curve, &QuadrantCurve::loss, epochs),
+        &accuracies = series_of(*curve, &QuadrantCurve::accuracy, epochs);
   double loss_off = 0, accuracy_off = 0;
   for (std::size_t i = 0; i < epochs; ++i) {
     loss_off = std::max(loss_off, std::abs(losses[i] - published::kTestLoss[i]));
@@ -61,17 +61,16 @@ Judgement judge_losses(const Findings& findings) {
 }
 
 /// The profile that is most like the published one: instructions of unoptimised loops, or else their time.
-const Result* serial_shares(const Findings& findings) {
-  const auto all = findings.series(kQuadrantShares);
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [](const Result* each) { return each->name.find("-O0") != std::string::npos; });
-  return found == all.end() ? nullptr : *found;
+std::optional<Line<SectionShares>> serial_shares(const Findings& findings) {
+  for (const auto& each : findings.series<SectionShares>(kQuadrantShares))
+    if (each.name.find("-O0") != std::string::npos) return each;
+  return std::nullopt;
 }
 
 Judgement judge_parallel_share(const Findings& findings) {
-  const Result* const shares = serial_shares(findings);
-  if (shares == nullptr) return {.facts = "The unoptimised loops were not profiled."};
-  const double share = parallel_share(*shares);
+  const auto shares = serial_shares(findings);
+  if (!shares) return {.facts = "The unoptimised loops were not profiled."};
+  const double share = shares->parallel();
   return {.verdict = judge_distance(std::abs(share - published::kParallelShare / 100), kNearShare, kFarShare),
           .here = fmt::format("{:.2f} %", 100 * share),
           .facts = fmt::format("The same sections take {:.2f} % here ({}). The published parts add up to 97.71 %.",
@@ -79,11 +78,11 @@ Judgement judge_parallel_share(const Findings& findings) {
 }
 
 Judgement judge_order(const Findings& findings) {
-  const Result* const shares = serial_shares(findings);
-  if (shares == nullptr) return {.facts = "The unoptimised loops were not profiled."};
-  const auto share = [&](const std::string& section) { return shares->number(section).value_or(0); };
-  const double linear = share("linear backward") + share("linear forward");
-  const double relu = share("relu backward") + share("relu forward"), sigmoid = share("sigmoid and loss");
+  const auto shares = serial_shares(findings);
+  if (!shares) return {.facts = "The unoptimised loops were not profiled."};
+  const double linear = shares->linear_backward.value_or(0) + shares->linear_forward.value_or(0);
+  const double relu = shares->relu_backward.value_or(0) + shares->relu_forward.value_or(0);
+  const double sigmoid = shares->sigmoid_and_loss.value_or(0);
   return {.verdict = judge_together(
               {linear > 0.5 ? Verdict::holds : Verdict::fails, relu > sigmoid ? Verdict::holds : Verdict::fails}),
           .here = fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", 100 * linear, 100 * relu, 100 * sigmoid),
@@ -93,12 +92,6 @@ Judgement judge_order(const Findings& findings) {
 }
 
 }  // namespace
-
-double parallel_share(const Result& shares) {
-  double sum = 0;
-  for (const char* const section : kParallelSections) sum += shares.number(section).value_or(0);
-  return sum;
-}
 
 std::vector<Claim> quadrant_claims() {
   return {
@@ -126,20 +119,16 @@ std::vector<Claim> quadrant_claims() {
       {.id = "missing-flag",
        .text = "The compiler's optimisation alone makes the serial loops at least twice as fast, so a part of the "
                "published factor is the missing flag.",
-       .published = "",
-       .label = "",
        .judge =
            [](const Findings& findings) {
-             const auto times = findings.series(kQuadrantTimes);
+             const auto times = findings.series<KernelRecord>(kQuadrantTimes);
              return judge_speed_up(2 / 0.9, compare(on_one_thread(times, "naive-o0"), on_one_thread(times, "naive")),
                                    "Against the unoptimised loops, the optimised ones are");
            }},
       {.id = "same-weights",
        .text = "Plain loops, SIMD, threads and devices train the same weights, bit for bit.",
-       .published = "",
-       .label = "",
        .judge = [](const Findings& findings) {
-         return judge_same_weights(canonical(findings.series(kQuadrantTimes)));
+         return judge_same_weights(canonical(findings.series<KernelRecord>(kQuadrantTimes)));
        }}};
 }
 

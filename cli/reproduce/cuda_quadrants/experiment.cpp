@@ -1,8 +1,7 @@
-#include "cli/reproduce/cuda_quadrants/experiment.hpp"
+#include "cli/reproduce/cuda_quadrants/parts.hpp"
 
 #include <cmath>
 
-#include "cli/reproduce/cuda_quadrants/parts.hpp"
 #include "cli/reproduce/cuda_quadrants/published.hpp"
 #include "cli/reproduce/quadrants_data.hpp"
 #include "lockstep/train/trainer.hpp"
@@ -64,10 +63,8 @@ void follow_series(const ExperimentRun& run, const QuadrantData& data) {
   const QuadrantSeries series = train_published_quadrants(data, Backend::simd, kEpochs);
   const std::int64_t zeros =
       count_exact_zeros(published_quadrant_network(), *data.train) + count_exact_zeros(series.network, *data.train);
-  Result result{.kind = "curve", .name = kQuadrantCurve};
+  Result result = line_of("curve", kQuadrantCurve, QuadrantCurve{zeros, series.loss, series.accuracy});
   result.weight_hash = series.hash;
-  result.numbers = {{"exact_zeros", static_cast<double>(zeros)}};
-  result.series = {{"loss", series.loss}, {"accuracy", series.accuracy}};
   run.keep(std::move(result));
 }
 

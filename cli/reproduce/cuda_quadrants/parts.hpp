@@ -2,9 +2,7 @@
 // The parts of cuda-quadrants, and what they hand to each other.
 
 #include <array>
-#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,14 +13,49 @@
 
 namespace lockstep::cli {
 
-/// Of the time (or of the instructions) of a training, by the sections that the published profile names, and what else
-/// there is; they add up to 1.
-using SectionShares = std::map<std::string, double>;
+Experiment cuda_quadrants();
 
-// Names of results; the last two are series.
-inline constexpr const char* kQuadrantCurve = "test loss by epoch";
-inline constexpr const char* kQuadrantShares = "shares";
-inline constexpr const char* kQuadrantTimes = "epoch";
+/// Series "shares": shares of the time (or of the instructions) of a training, by the sections that the published
+/// profile names, and the rest; they add up to 1. The sigmoid of the published program is a layer; here it is one
+/// section with the loss. The step of the weights belongs to the backward pass of the linear layers, as published.
+struct SectionShares {
+  std::optional<double> linear_backward{}, linear_forward{}, relu_backward{}, relu_forward{}, sigmoid_and_loss{};
+  std::optional<double> load{}, reduce{}, other{};
+
+  static constexpr auto fields() {
+    using R = SectionShares;
+    return std::array{field("linear backward", &R::linear_backward),
+                      field("linear forward", &R::linear_forward),
+                      field("relu backward", &R::relu_backward),
+                      field("relu forward", &R::relu_forward),
+                      field("sigmoid and loss", &R::sigmoid_and_loss),
+                      field("load", &R::load),
+                      field("reduce", &R::reduce),
+                      field("other", &R::other)};
+  }
+  /// The sum of the first five, which the published program calls parallel.
+  double parallel() const {
+    return linear_backward.value_or(0) + linear_forward.value_or(0) + relu_backward.value_or(0) +
+           relu_forward.value_or(0) + sigmoid_and_loss.value_or(0);
+  }
+};
+/// Where a section counts.
+using SectionMember = std::optional<double> SectionShares::*;
+
+/// The line "test loss by epoch".
+struct QuadrantCurve {
+  std::int64_t exact_zeros = 0;
+  std::vector<double> loss{}, accuracy{};
+  static constexpr auto fields() {
+    using R = QuadrantCurve;
+    return std::make_tuple(defaulted("exact_zeros", &R::exact_zeros), field("loss", &R::loss),
+                           field("accuracy", &R::accuracy));
+  }
+};
+
+// Names of results; the last two are series, the last one of KernelRecord.
+inline constexpr const char *kQuadrantCurve = "test loss by epoch", *kQuadrantShares = "shares",
+                            *kQuadrantTimes = "epoch";
 
 /// Where the time goes, by spans and by callgrind.
 void profile_quadrants(const ExperimentRun& run, const QuadrantData& data);
@@ -36,15 +69,6 @@ std::optional<SectionShares> parse_callgrind(const std::string& text);
 
 /// The same epoch by every kind of kernel, the unoptimised and the optimised plain loops first, then SIMD.
 void time_quadrants(const ExperimentRun& run, const QuadrantData& data);
-
-/// Of these, the first five are what the published program calls parallel. Its sigmoid is a layer; ours is one section
-/// with the loss. Its step of the weights belongs to the backward pass of the linear layers, as here.
-inline constexpr std::array<const char*, 8> kQuadrantSections = {
-    "linear backward",  "linear forward", "relu backward", "relu forward",
-    "sigmoid and loss", "load",           "reduce",        "other"};
-inline constexpr auto kParallelSections = std::span(kQuadrantSections).first<5>();
-/// The sum of those.
-double parallel_share(const Result& shares);
 
 std::vector<Claim> quadrant_claims();
 void describe_quadrants(const Findings& findings, report::Document& document);

@@ -7,14 +7,14 @@ namespace lockstep::cli {
 
 namespace {
 
-std::string section_of(const SectionName& section) {
+SectionMember section_of(const SectionName& section) {
+  using S = SectionShares;
   const bool back = section.phase == "backward";
-  if (section.name.find("linear") != std::string::npos) return back ? "linear backward" : "linear forward";
-  if (section.name.find("relu") != std::string::npos) return back ? "relu backward" : "relu forward";
-  if (section.name.find("sigmoid") != std::string::npos || section.name == "loss") return "sigmoid and loss";
-  if (section.name == "update") return "linear backward";
-  if (section.name == "load" || section.name == "reduce") return section.name;
-  return "other";
+  if (section.name.find("linear") != std::string::npos) return back ? &S::linear_backward : &S::linear_forward;
+  if (section.name.find("relu") != std::string::npos) return back ? &S::relu_backward : &S::relu_forward;
+  if (section.name.find("sigmoid") != std::string::npos || section.name == "loss") return &S::sigmoid_and_loss;
+  if (section.name == "update") return &S::linear_backward;
+  return section.name == "load" ? &S::load : section.name == "reduce" ? &S::reduce : &S::other;
 }
 
 SectionShares measure_shares(const QuadrantData& data, Backend backend, std::int64_t epochs) {
@@ -23,7 +23,10 @@ SectionShares measure_shares(const QuadrantData& data, Backend backend, std::int
   Trainer trainer(network, quadrant_options(backend, 1));
   trainer.fit(*data.train, {.epochs = epochs, .profile = &profile});
   SectionShares shares;
-  for (const ProfileRow& row : profile_rows(profile)) shares[section_of(row.section)] += row.share;
+  for (const ProfileRow& row : profile_rows(profile)) {
+    std::optional<double>& share = shares.*section_of(row.section);
+    share = share.value_or(0) + row.share;
+  }
   return shares;
 }
 

@@ -19,12 +19,7 @@ using report::Tone;
 
 std::string digits(double number) { return fmt::format("{:.6f}", number); }
 
-bool same_digits(const Result& curve, std::size_t epoch) {
-  return digits(values_of(curve, "loss")[epoch]) == digits(quadrants_published::kTestLoss[epoch]) &&
-         digits(values_of(curve, "accuracy")[epoch]) == digits(quadrants_published::kTestAccuracy[epoch]);
-}
-
-void add_series(const Result& curve, report::Document& document) {
+void add_series(const Line<QuadrantCurve>& curve, report::Document& document) {
   report::Table table{.title = "Test loss and accuracy after each epoch",
                       .columns = {{.title = "Epoch"},
                                   {.title = "Published loss", .format = report::fixed(6)},
@@ -34,12 +29,13 @@ void add_series(const Result& curve, report::Document& document) {
                                   {.title = "All printed digits"}}};
   report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted};
   report::LineSeries ours{.name = "Lockstep", .tone = Tone::simd};
-  const std::vector<double>&losses = values_of(curve, "loss", quadrants_published::kTestLoss.size()),
-        &accuracies = values_of(curve, "accuracy", quadrants_published::kTestLoss.size());
+  const std::vector<double>&losses = series_of(curve, &QuadrantCurve::loss, quadrants_published::kTestLoss.size()),
+        &accuracies = series_of(curve, &QuadrantCurve::accuracy, quadrants_published::kTestLoss.size());
   std::size_t same = 0;
   for (std::size_t i = 0; i < quadrants_published::kTestLoss.size(); ++i) {
     const double loss = losses[i], epoch = static_cast<double>(i + 1);
-    const bool equal = same_digits(curve, i);
+    const bool equal = digits(loss) == digits(quadrants_published::kTestLoss[i]) &&
+                       digits(accuracies[i]) == digits(quadrants_published::kTestAccuracy[i]);
     same += equal ? 1 : 0;
     table.rows.push_back(
         {.cells = {i + 1, Cell(quadrants_published::kTestLoss[i]).marked(Mark::published), loss,
@@ -53,13 +49,12 @@ void add_series(const Result& curve, report::Document& document) {
       .add(report::Paragraph{fmt::format(
           "{} of the {} epochs agree in all printed digits of loss and accuracy. The published program draws its "
           "points and weights from generators that nobody seeded, so the same numbers can be drawn again; from there "
-          "on "
-          "it is arithmetic. Both compute in single precision, add up in different orders and take exp and log from "
+          "on it is arithmetic. Both compute in single precision, add up in different orders and take exp and log from "
           "different libraries, so that a last digit can differ. The published ReLU passes a gradient where its input "
           "is exactly "
           "0, ours does not: that happened {} times among the hidden values of all training points, under the first "
           "weights and under the last.",
-          same, quadrants_published::kTestLoss.size(), curve.number("exact_zeros").value_or(0))})
+          same, quadrants_published::kTestLoss.size(), curve.exact_zeros)})
       .add(std::move(table))
       .add(report::LineChart{.title = "Test loss by epoch, published and ours",
                              .description = "Published and own test loss over ten epochs.",
@@ -68,7 +63,7 @@ void add_series(const Result& curve, report::Document& document) {
                              .series = {std::move(theirs), std::move(ours)}});
 }
 
-double published_share(const std::string& section) {
+double published_share(std::string_view section) {
   double sum = 0;
   for (const quadrants_published::Share& each : quadrants_published::kShares)
     if (section == each.section || (section == "sigmoid and loss" && std::string(each.section).starts_with("sigmoid")))
@@ -76,24 +71,23 @@ double published_share(const std::string& section) {
   return sum / 100;
 }
 
-report::Table share_table(const std::vector<const Result*>& shares) {
+report::Table share_table(const std::vector<Line<SectionShares>>& shares) {
   report::Table table{.title = "Where the time of a serial training goes",
                       .columns = {{.title = "Section"}, {.title = "Published", .format = report::percent(2)}}};
-  for (const Result* each : shares) table.columns.push_back({.title = short_name(*each), .format = report::percent(2)});
-  for (const char* const section : kQuadrantSections) {
-    const double theirs = published_share(section);
-    report::Row row{.cells = {section, theirs > 0 ? Cell(theirs).marked(Mark::published) : Cell()}};
-    for (const Result* each : shares) row.cells.emplace_back(each->number(section).value_or(0));
+  for (const Result& each : shares) table.columns.push_back({.title = short_name(each), .format = report::percent(2)});
+  for (const auto& section : SectionShares::fields()) {
+    const double theirs = published_share(section.name);
+    report::Row row{.cells = {std::string(section.name), theirs > 0 ? Cell(theirs).marked(Mark::published) : Cell()}};
+    for (const SectionShares& each : shares) row.cells.emplace_back((each.*section.member).value_or(0));
     table.rows.push_back(std::move(row));
   }
   report::Row parallel{
       .cells = {"parallel in the report", Cell(quadrants_published::kParallelShare / 100).marked(Mark::published)}};
   report::Row bound{.cells = {fmt::format("Amdahl's bound on {} cores", quadrants_published::kDeviceCores),
                               Cell(quadrants_published::kAmdahlBound).as(report::ratio()).marked(Mark::published)}};
-  for (const Result* each : shares) {
-    const double share = parallel_share(*each);
-    parallel.cells.emplace_back(share);
-    bound.cells.push_back(Cell(amdahl_bound(share, quadrants_published::kDeviceCores)).as(report::ratio()));
+  for (const SectionShares& each : shares) {
+    parallel.cells.emplace_back(each.parallel());
+    bound.cells.push_back(Cell(amdahl_bound(each.parallel(), quadrants_published::kDeviceCores)).as(report::ratio()));
   }
   table.rows.push_back(std::move(parallel));
   table.rows.push_back(std::move(bound));
@@ -105,28 +99,27 @@ report::Table share_table(const std::vector<const Result*>& shares) {
   return table;
 }
 
-report::BarChart share_chart(const std::vector<const Result*>& shares) {
+report::BarChart share_chart(const std::vector<Line<SectionShares>>& shares) {
   report::BarChart chart{.title = "Shares of a serial training",
                          .description = "For each profile one bar, made of the shares of its sections.",
                          .axis = {.title = "share of the whole", .high = 1, .format = report::percent(0)},
                          .stacked = true};
-  for (const char* const section : kQuadrantSections) chart.series.push_back({.name = section});
+  for (const auto& section : SectionShares::fields()) chart.series.push_back({.name = std::string(section.name)});
   report::BarGroup theirs{.label = "published", .note = "instructions"};
-  for (const char* const section : kQuadrantSections) theirs.bars.emplace_back(published_share(section));
+  for (const auto& section : SectionShares::fields()) theirs.bars.emplace_back(published_share(section.name));
   chart.groups.push_back(std::move(theirs));
-  for (const Result* each : shares) {
-    report::BarGroup group{.label = short_name(*each)};
-    for (const char* const section : kQuadrantSections) group.bars.emplace_back(each->number(section).value_or(0));
+  for (const auto& each : shares) {
+    report::BarGroup group{.label = short_name(each)};
+    for (const auto& section : SectionShares::fields()) group.bars.emplace_back((each.*section.member).value_or(0));
     chart.groups.push_back(std::move(group));
   }
   return chart;
 }
 
-void add_shares(const std::vector<const Result*>& shares, report::Document& document) {
+void add_shares(const std::vector<Line<SectionShares>>& shares, report::Document& document) {
   std::string counted;
-  for (const Result* each : shares)
-    counted +=
-        fmt::format("{}{:.1f} % of {}", counted.empty() ? "" : ", ", 100 * parallel_share(*each), short_name(*each));
+  for (const auto& each : shares)
+    counted += fmt::format("{}{:.1f} % of {}", counted.empty() ? "" : ", ", 100 * each.parallel(), short_name(each));
   document.section("Where the time goes, and Amdahl's bound")
       .add(report::Paragraph{fmt::format(
           "From the report's own share Amdahl's bound is {:.2f} on {} cores, from the sum of its parts {:.2f}; it "
@@ -140,7 +133,7 @@ void add_shares(const std::vector<const Result*>& shares, report::Document& docu
       .add(share_chart(shares));
 }
 
-void add_speed(const std::vector<const Result*>& timings, report::Document& document) {
+void add_speed(const std::vector<KernelLine>& timings, report::Document& document) {
   report::Table table{.title = "One epoch: 199 batches of 1024 points",
                       .columns = {{.title = "Kernels"},
                                   {.title = "Time", .format = report::seconds()},
@@ -152,21 +145,21 @@ void add_speed(const std::vector<const Result*>& timings, report::Document& docu
       .description = "Per kind of kernel two bars: against -O0 and against -O3.",
       .axis = {.title = "times as fast", .scale = report::Scale::log, .format = report::ratio()},
       .series = {{.name = "against -O0", .tone = Tone::neutral}, {.name = "against -O3", .tone = Tone::simd}}};
-  const Result *o0 = on_one_thread(timings, "naive-o0"), *o3 = on_one_thread(timings, "naive"),
-               *simd = on_one_thread(timings, "simd");
+  const KernelLine *o0 = on_one_thread(timings, "naive-o0"), *o3 = on_one_thread(timings, "naive"),
+                   *simd = on_one_thread(timings, "simd");
   const auto ratio = [](const Result* before, const Result& after) {
     return before == nullptr ? Cell() : Cell(median_of(*before) / median_of(after));
   };
-  for (const Result* each : timings) {
-    static_cast<void>(median_of(*each));  // refuses a result without samples
-    const bool same = each->weight_hash == timings[0]->weight_hash;
-    table.rows.push_back({.cells = {name_cell(*each), time_cell(*each), ratio(o0, *each), ratio(o3, *each),
+  for (const KernelLine& each : timings) {
+    static_cast<void>(median_of(each));  // refuses a result without samples
+    const bool same = each.weight_hash == timings[0].weight_hash;
+    table.rows.push_back({.cells = {name_cell(each, each), time_cell(each), ratio(o0, each), ratio(o3, each),
                                     same ? Cell("same").marked(Mark::same) : Cell("other rounding")},
-                          .mark = each == o0 ? Mark::baseline : Mark::none,
-                          .tone = rung_tone(*each)});
-    report::BarGroup group{.label = short_name(*each)};
+                          .mark = &each == o0 ? Mark::baseline : Mark::none,
+                          .tone = rung_tone(each)});
+    report::BarGroup group{.label = short_name(each)};
     for (const Result* before : {o0, o3})
-      group.bars.emplace_back(before == nullptr ? NAN : median_of(*before) / median_of(*each));
+      group.bars.emplace_back(before == nullptr ? NAN : median_of(*before) / median_of(each));
     chart.groups.push_back(std::move(group));
   }
   table.rows.push_back(
@@ -197,9 +190,10 @@ void add_speed(const std::vector<const Result*>& timings, report::Document& docu
 }  // namespace
 
 void describe_quadrants(const Findings& findings, report::Document& document) {
-  if (const Result* const curve = findings.find(kQuadrantCurve)) add_series(*curve, document);
-  if (const auto shares = findings.series(kQuadrantShares); !shares.empty()) add_shares(shares, document);
-  if (const auto times = findings.series(kQuadrantTimes); !times.empty()) add_speed(times, document);
+  if (const auto curve = findings.find_line<QuadrantCurve>(kQuadrantCurve)) add_series(*curve, document);
+  if (const auto shares = findings.series<SectionShares>(kQuadrantShares); !shares.empty())
+    add_shares(shares, document);
+  if (const auto times = findings.series<KernelRecord>(kQuadrantTimes); !times.empty()) add_speed(times, document);
 }
 
 }  // namespace lockstep::cli

@@ -21,15 +21,14 @@ constexpr const char* kNoDigits = "MNIST was not on this machine.";
 std::string percent_text(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 Judgement judge_accuracy(const Findings& findings) {
-  const auto curves = findings.series(kMnistCurves);
+  const auto curves = findings.series<MnistCurve>(kMnistCurves);
   if (curves.empty()) return {.facts = kNoDigits};
   std::vector<Verdict> verdicts;
   double least = 1, most = 0;
-  for (const Result* each : curves) {
-    const double test = each->number("test_accuracy").value_or(0);
-    verdicts.push_back(test > published::kAsked ? Verdict::holds : Verdict::fails);
-    least = std::min(least, test);
-    most = std::max(most, test);
+  for (const MnistCurve& each : curves) {
+    verdicts.push_back(each.test_accuracy > published::kAsked ? Verdict::holds : Verdict::fails);
+    least = std::min(least, each.test_accuracy);
+    most = std::max(most, each.test_accuracy);
   }
   return {
       .verdict = judge_together(verdicts),
@@ -41,11 +40,11 @@ Judgement judge_accuracy(const Findings& findings) {
 }
 
 Judgement judge_epochs(const Findings& findings) {
-  const auto curves = findings.series(kMnistCurves);
+  const auto curves = findings.series<MnistCurve>(kMnistCurves);
   if (curves.empty()) return {.facts = kNoDigits};
   double farthest = 0;
-  for (const Result* each : curves) {
-    const std::vector<double>& accuracy = values_of(*each, "validation_accuracy");
+  for (const auto& each : curves) {
+    const std::vector<double>& accuracy = series_of(each, &MnistCurve::validation_accuracy);
     for (std::size_t e = 0; e < std::min(accuracy.size(), published::kValidation.size()); ++e)
       farthest = std::max(farthest, std::abs(accuracy[e] - published::kValidation[e]));
   }
@@ -57,8 +56,10 @@ Judgement judge_epochs(const Findings& findings) {
 
 /// From interpreted loops to a GPU.
 Judgement judge_gpu(const Findings& findings) {
-  const auto results = findings.series(kExercises[0]);
-  const Result *gpu = find_on_gpu(results), *python = first_of_kind(results, "python");
+  const auto results = findings.series<ExerciseRecord>(kExercises[0]);
+  const ExerciseLine* gpu =
+      first_where(results, [](const ExerciseRecord& each) { return each.kernel.device_kind == "gpu"; });
+  const ExerciseLine* python = first_of_kind(results, PrimitiveKind::python);
   if (gpu == nullptr) return {.facts = "This run had no GPU."};
   if (python == nullptr) return {.facts = "The loops were not timed in Python."};
   const double ratio = best_of(*python) / best_of(*gpu);
@@ -66,33 +67,33 @@ Judgement judge_gpu(const Findings& findings) {
                      : ratio > 1                     ? Verdict::in_part
                                                      : Verdict::fails,
           .here = ratio_text(ratio) + "×",
-          .facts = fmt::format("{} is {} times as fast as the loops in Python.", device_text(*gpu), ratio_text(ratio))};
+          .facts = fmt::format("{} is {} times as fast as the loops in Python.", device_text(gpu->kernel),
+                               ratio_text(ratio))};
 }
 
 /// Whether the step from interpreted to compiled loops is the larger one.
 Judgement judge_interpreter(const Findings& findings) {
-  const auto results = findings.series(kExercises[0]);
-  const Result *python = first_of_kind(results, "python"), *trivial = first_of_kind(results, "trivial");
+  const auto results = findings.series<ExerciseRecord>(kExercises[0]);
+  const ExerciseLine *python = first_of_kind(results, PrimitiveKind::python),
+                     *trivial = first_of_kind(results, PrimitiveKind::trivial);
   if (python == nullptr || trivial == nullptr) return {.facts = "The loops were not timed in Python."};
-  const Result& fastest =
-      **std::min_element(results.begin(), results.end(), [](auto* a, auto* b) { return best_of(*a) < best_of(*b); });
+  const ExerciseLine& fastest = fastest_of(results);
   const double compiled = best_of(*python) / best_of(*trivial), rest = best_of(*trivial) / best_of(fastest);
   return {
       .verdict = compiled > rest ? Verdict::holds : Verdict::fails,
       .here = fmt::format("{}× and {}×", ratio_text(compiled), ratio_text(rest)),
       .facts = fmt::format("Compiled loops are {} times as fast as interpreted ones; the fastest here ({}) is {} times "
                            "as fast as compiled ones.",
-                           ratio_text(compiled), fastest.word("variant"), ratio_text(rest))};
+                           ratio_text(compiled), fastest.variant, ratio_text(rest))};
 }
 
 Judgement judge_results(const Findings& findings) {
   int all = 0, same = 0;
   for (const char* const exercise : kExercises)
-    for (const Result* each : findings.series(exercise)) {
-      const std::string kind = each->word("kind");
-      if (kind != "simd" && kind != "device") continue;
+    for (const auto& each : findings.series<ExerciseRecord>(exercise)) {
+      if (each.sort != PrimitiveKind::simd && each.sort != PrimitiveKind::device) continue;
       ++all;
-      same += each->word("result") == "same" ? 1 : 0;
+      same += each.result == "same" ? 1 : 0;
     }
   if (all == 0) return {.facts = "The exercises were not done."};
   return {
@@ -104,37 +105,32 @@ Judgement judge_results(const Findings& findings) {
 }  // namespace
 
 std::vector<Claim> mnist_claims() {
-  return {
-      {.id = "above-95",
-       .text = "After five epochs the network classifies more than 95 % of handwritten digits right.",
-       .published = percent_text(published::kTest),
-       .label = "test digits classified right",
-       .judge = judge_accuracy},
-      {.id = "epoch-by-epoch",
-       .text = "The validation accuracy rises from 92.68 % after the first epoch to 96.90 % after the fifth.",
-       .published = "92.68 % to 96.90 %",
-       .label = "validation accuracy",
-       .judge = judge_epochs},
-      {.id = "gpu-40",
-       .text = "max(A, B) is at least 40 times as fast on a GPU as in trivial loops on one core.",
-       .published = fmt::format("{:.0f}×", published::kMax[0].seconds / published::kMax[2].seconds),
-       .label = "GPU against Python loops",
-       .judge = judge_gpu},
-      {.id = "interpreter-first",
-       .text = "In max(A, B), compiling the interpreted loops gains more than everything that follows.",
-       .published = "",
-       .label = "",
-       .judge = judge_interpreter},
-      {.id = "same-results",
-       .text = "SIMD kernels and devices give the results of the trivial loops, bit for bit.",
-       .published = "",
-       .label = "",
-       .judge = judge_results},
-      {.id = "same-weights",
-       .text = "Plain loops, SIMD, threads and devices train the same weights, bit for bit.",
-       .published = "",
-       .label = "",
-       .judge = [](const Findings& findings) { return judge_same_weights(canonical(findings.series(kMnistTimes))); }}};
+  return {{.id = "above-95",
+           .text = "After five epochs the network classifies more than 95 % of handwritten digits right.",
+           .published = percent_text(published::kTest),
+           .label = "test digits classified right",
+           .judge = judge_accuracy},
+          {.id = "epoch-by-epoch",
+           .text = "The validation accuracy rises from 92.68 % after the first epoch to 96.90 % after the fifth.",
+           .published = "92.68 % to 96.90 %",
+           .label = "validation accuracy",
+           .judge = judge_epochs},
+          {.id = "gpu-40",
+           .text = "max(A, B) is at least 40 times as fast on a GPU as in trivial loops on one core.",
+           .published = fmt::format("{:.0f}×", published::kMax[0].seconds / published::kMax[2].seconds),
+           .label = "GPU against Python loops",
+           .judge = judge_gpu},
+          {.id = "interpreter-first",
+           .text = "In max(A, B), compiling the interpreted loops gains more than everything that follows.",
+           .judge = judge_interpreter},
+          {.id = "same-results",
+           .text = "SIMD kernels and devices give the results of the trivial loops, bit for bit.",
+           .judge = judge_results},
+          {.id = "same-weights",
+           .text = "Plain loops, SIMD, threads and devices train the same weights, bit for bit.",
+           .judge = [](const Findings& findings) {
+             return judge_same_weights(canonical(findings.series<KernelRecord>(kMnistTimes)));
+           }}};
 }
 
 }  // namespace lockstep::cli

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/bench/primitives.hpp"
 #include "cli/reproduce/mnist_mlp/experiment.hpp"
 #include "cli/reproduce/mnist_mlp/published.hpp"
 #include "cli/reproduce/rungs.hpp"
@@ -25,52 +24,67 @@ void keep_results(const ExperimentRun& run, const PrimitiveTimes& times, int cpu
   const std::string series = fmt::format("{} {}", times.name, times.shape);
   for (const PrimitiveResult& each : times.results) {
     const PrimitiveSubject& subject = each.subject;
-    Result result{.kind = "measurement",
-                  .name = subject.blocks > 0
-                              ? fmt::format("{}: {}, {} blocks", series, subject.name, subject.blocks)
-                              : fmt::format("{}: {}, {} threads", series, subject.name, subject.threads)};
+    ExerciseRecord record{.kernel = {.threads = subject.threads},
+                          .variant = subject.name,
+                          .result = each.result,
+                          .limit = each.why,
+                          .sort = subject.kind,
+                          .processors = cpus,
+                          .calls_per_sample = double(each.calls),
+                          .part = each.part,
+                          .flops = subject.cost.flops,
+                          .bytes = subject.cost.bytes};
+    if (subject.blocks > 0) record.blocks = subject.blocks;
+    if (device && subject.kind == PrimitiveKind::device) {
+      const DeviceInfo info = device->info();
+      record.kernel = {info.backend, subject.threads, info.name, info.kind};
+    }
+    Result result =
+        line_of("measurement",
+                subject.blocks > 0 ? fmt::format("{}: {}, {} blocks", series, subject.name, subject.blocks)
+                                   : fmt::format("{}: {}, {} threads", series, subject.name, subject.threads),
+                record);
     result.samples = each.samples;
     result.kernels = {subject.kernel};
-    result.numbers = {
-        {"threads", subject.threads}, {"processors", cpus},          {"calls_per_sample", double(each.calls)},
-        {"part", each.part},          {"flops", subject.cost.flops}, {"bytes", subject.cost.bytes}};
-    if (subject.blocks > 0) result.numbers["blocks"] = double(subject.blocks);
-    result.words = {
-        {"variant", subject.name}, {"result", each.result}, {"limit", each.why}, {"kind", to_string(subject.kind)}};
-    if (device && subject.kind == PrimitiveKind::device) {
-      result.words["backend"] = device->info().backend;
-      result.words["device"] = device->info().name;
-      result.words["device_kind"] = device->info().kind;
-    }
     run.keep(std::move(result));
   }
   for (const std::string& line : times.left_out) run.left_out(series, line);
 }
 
 /// What every variant is compared with.
-const Result& trivial_of(const std::vector<const Result*>& results) {
-  if (const Result* const found = first_of_kind(results, "trivial")) return *found;
+const ExerciseLine& trivial_of(const std::vector<ExerciseLine>& results) {
+  if (const ExerciseLine* const found = first_of_kind(results, PrimitiveKind::trivial)) return *found;
   throw Error(ExitCode::data, "results.jsonl: an exercise lacks its trivial loops; measure again");
 }
 
-Tone tone(const Result& result) {
-  const std::string kind = result.word("kind");
-  if (kind == "simd") return result.number("threads").value_or(1) > 1 ? Tone::threads : Tone::simd;
-  if (kind == "device") return Tone::device;
-  return kind == "library" || kind == "python library" ? Tone::library : Tone::naive;
+Tone tone(const ExerciseRecord& exercise) {
+  switch (exercise.sort) {
+    case PrimitiveKind::simd:
+      return exercise.kernel.threads > 1 ? Tone::threads : Tone::simd;
+    case PrimitiveKind::device:
+      return Tone::device;
+    case PrimitiveKind::library:
+    case PrimitiveKind::python_library:
+      return Tone::library;
+    case PrimitiveKind::python:
+    case PrimitiveKind::trivial:
+    case PrimitiveKind::unoptimised:
+      return Tone::naive;
+  }
+  return Tone::naive;
 }
 
-std::string where(const Result& result) {
-  if (const auto blocks = result.number("blocks")) return fmt::format("{:.0f} blocks", *blocks);
-  const double threads = result.number("threads").value_or(1);
-  return fmt::format("{:.0f}{}", threads, threads > result.number("processors").value_or(threads) ? "*" : "");
+std::string where(const ExerciseRecord& exercise) {
+  if (exercise.blocks) return fmt::format("{} blocks", *exercise.blocks);
+  const int threads = exercise.kernel.threads;
+  return fmt::format("{}{}", threads, threads > exercise.processors.value_or(threads) ? "*" : "");
 }
 
 /// Ours and the published times, for as many calls as were published.
-void add_table(const std::string& exercise, const std::vector<const Result*>& results, int calls,
+void add_table(const std::string& exercise, const std::vector<ExerciseLine>& results, int calls,
                std::span<const published::Exercise> theirs, report::Section& section) {
-  const Result* python = first_of_kind(results, "python");
-  const Result& trivial = trivial_of(results);
+  const ExerciseLine* python = first_of_kind(results, PrimitiveKind::python);
+  const ExerciseLine& trivial = trivial_of(results);
   report::Table table{.title = fmt::format("{}: {}, the best of three", exercise,
                                            calls == 1 ? "one call" : fmt::format("{} calls", calls)),
                       .columns = {{.title = "Variant"},
@@ -86,19 +100,19 @@ void add_table(const std::string& exercise, const std::vector<const Result*>& re
   for (const published::Exercise& each : theirs)
     table.rows.push_back(
         {.cells = {each.variant, "1", each.seconds}, .mark = Mark::published, .tone = Tone::published});
-  for (const Result* each : results) {
-    const double seconds = best_of(*each);
-    const bool same = each->word("result") == "same";
+  for (const ExerciseLine& each : results) {
+    const double seconds = best_of(each);
+    const bool same = each.result == "same";
     table.rows.push_back(
-        {.cells = {Cell(each->word("variant")).noted(device_text(*each)), where(*each), calls * seconds,
+        {.cells = {Cell(each.variant).noted(device_text(each.kernel)), where(each), calls * seconds,
                    python == nullptr ? Cell() : Cell(best_of(*python) / seconds), best_of(trivial) / seconds,
-                   same ? Cell("same").marked(Mark::same) : Cell(each->word("result")), each->word("limit")},
-         .mark = each == &trivial ? Mark::baseline : Mark::none,
-         .tone = tone(*each)});
-    if (each->word("kind") != "python")
-      chart.groups.push_back({.label = fmt::format("{}, {}", each->word("variant"), where(*each)),
+                   same ? Cell("same").marked(Mark::same) : Cell(each.result), each.limit},
+         .mark = &each == &trivial ? Mark::baseline : Mark::none,
+         .tone = tone(each)});
+    if (each.sort != PrimitiveKind::python)
+      chart.groups.push_back({.label = fmt::format("{}, {}", each.variant, where(each)),
                               .bars = {best_of(trivial) / seconds},
-                              .tone = tone(*each)});
+                              .tone = tone(each)});
   }
   table.notes = {
       "*: more threads than processors. Result: beside the trivial loops, bit by bit; Python's were checked in Python. "
@@ -107,13 +121,12 @@ void add_table(const std::string& exercise, const std::vector<const Result*>& re
 }
 
 /// From the trivial version to the fastest here, by both baselines.
-std::string fastest_words(const std::string& exercise, const std::vector<const Result*>& results) {
-  const Result* python = first_of_kind(results, "python");
-  const Result& trivial = trivial_of(results);
-  const Result& fastest =
-      **std::min_element(results.begin(), results.end(), [](auto* a, auto* b) { return best_of(*a) < best_of(*b); });
+std::string fastest_words(const std::string& exercise, const std::vector<ExerciseLine>& results) {
+  const ExerciseLine* python = first_of_kind(results, PrimitiveKind::python);
+  const ExerciseLine& trivial = trivial_of(results);
+  const ExerciseLine& fastest = fastest_of(results);
   return fmt::format(" {}: the fastest here ({}, {}) is {}{} times as fast as the compiled loops.", exercise,
-                     fastest.word("variant"), where(fastest),
+                     fastest.variant, where(fastest),
                      python == nullptr ? ""
                                        : fmt::format("{} times as fast as the interpreted and ",
                                                      ratio_text(best_of(*python) / best_of(fastest))),
@@ -127,10 +140,13 @@ double best_of(const Result& result) {
   return *std::min_element(result.samples.begin(), result.samples.end());
 }
 
-const Result* first_of_kind(const std::vector<const Result*>& results, const std::string& kind) {
-  for (const Result* each : results)
-    if (each->word("kind") == kind) return each;
-  return nullptr;
+const ExerciseLine* first_of_kind(const std::vector<ExerciseLine>& results, PrimitiveKind kind) {
+  return first_where(results, [&](const ExerciseRecord& each) { return each.sort == kind; });
+}
+
+const ExerciseLine& fastest_of(const std::vector<ExerciseLine>& results) {
+  return *std::min_element(results.begin(), results.end(),
+                           [](const Result& a, const Result& b) { return best_of(a) < best_of(b); });
 }
 
 void measure_exercises(const ExperimentRun& run) {
@@ -152,10 +168,11 @@ void describe_exercises(const Findings& findings, report::Document& document) {
       published::kAskedRatio, published::kMax[0].seconds / published::kMax[2].seconds,
       published::kMax[0].seconds / published::kMax[1].seconds, published::kMax[2].seconds / published::kMax[1].seconds);
   for (const char* const exercise : kExercises)
-    if (const auto results = findings.series(exercise); !results.empty()) words += fastest_words(exercise, results);
+    if (const auto results = findings.series<ExerciseRecord>(exercise); !results.empty())
+      words += fastest_words(exercise, results);
   section.add(report::Paragraph{std::move(words)});
   for (const char* const exercise : kExercises) {
-    const auto results = findings.series(exercise);
+    const auto results = findings.series<ExerciseRecord>(exercise);
     if (results.empty()) continue;
     const bool max = exercise == kExercises[0], product = exercise == kExercises[1];
     add_table(exercise, results,

@@ -2,14 +2,12 @@
 
 #include <array>
 #include <cstdlib>
-#include <memory>
 #include <span>
 
 #include <fmt/format.h>
 
+#include "cli/reproduce/contest.hpp"
 #include "cli/reproduce/mnist_mlp/published.hpp"
-#include "cli/reproduce/rungs.hpp"
-#include "cli/reproduce/timing.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/parallel/team.hpp"
@@ -51,63 +49,40 @@ void train_digits(const ExperimentRun& run, const DataSplits& data, std::uint64_
   const RunConfig config = config_with({fmt::format("train.seed={}", seed)});
   Network network = make_network(config);
   Trainer trainer(network, config.train);
-  Result result{.kind = "curve", .name = fmt::format("{}: seed {}", kMnistCurves, seed)};
+  MnistCurve curve;
+  std::string hash;
   trainer.fit(
       *data.train,
       {.epochs = config.epochs, .validation = data.validation.get(), .on_epoch = [&](const EpochReport& report) {
-         result.series["validation_accuracy"].push_back(report.validation->accuracy().value_or(0));
-         result.series["epoch_seconds"].push_back(report.times.total);
-         result.weight_hash = report.weight_hash;
+         curve.validation_accuracy.push_back(report.validation->accuracy().value_or(0));
+         curve.epoch_seconds.push_back(report.times.total);
+         hash = report.weight_hash;
        }});
+  curve.test_accuracy = trainer.evaluate(*data.test).accuracy().value_or(0);
+  Result result = line_of("curve", fmt::format("{}: seed {}", kMnistCurves, seed), curve);
+  result.weight_hash = hash;
   result.configuration = resolved_toml(config);
   result.seed = seed;
-  result.numbers = {{"test_accuracy", trainer.evaluate(*data.test).accuracy().value_or(0)}};
   run.keep(std::move(result));
 }
-
-/// A training that goes on epoch by epoch.
-struct Contender {
-  Network network;
-  std::unique_ptr<Trainer> trainer;
-  std::string hash;  // after the first epoch
-
-  Contender(const RunConfig& config, const Dataset& data, Backend backend, int threads)
-      : network(make_network(config)) {
-    TrainOptions options = config.train;
-    options.backend = backend;
-    options.threads = threads;
-    trainer = std::make_unique<Trainer>(network, options);
-    hash = trainer->fit(data, {.epochs = 1}).back().weight_hash;
-  }
-};
 
 /// The same epoch on plain loops, SIMD, threads, and what else there is.
 void time_digits(const ExperimentRun& run) {
   run.progress("an epoch of 5,000 digits by every kind of kernel, in turns");
   const RunConfig config = config_with({"data.limit=6000", "data.split={train = 5000, validation = 1000}"});
   const DataSplits data = load_data(config.data);
-  std::vector<std::unique_ptr<Contender>> contenders;
-  std::vector<Variant> variants;
+  TrainingContest contest(run, data.train);
   const auto add = [&](Backend backend, int threads) {
-    const std::string name = kernels_on(backend, threads);
-    try {
-      contenders.push_back(std::make_unique<Contender>(config, *data.train, backend, threads));
-    } catch (const Error& error) {
-      return run.left_out(name, error.what());
-    }
-    Trainer* const trainer = contenders.back()->trainer.get();
-    variants.push_back({.name = name,
-                        .body = [trainer, &data] { trainer->fit(*data.train, {.epochs = 1}); },
-                        .numbers = {{"threads", threads}},
-                        .words = kernel_words(backend),
-                        .weight_hash = contenders.back()->hash});
+    TrainOptions options = config.train;
+    options.backend = backend;
+    options.threads = threads;
+    contest.add(kernels_on(backend, threads), make_network(config), options);
   };
   add(Backend::naive, 1);
   for (const Backend backend : backends_beside_naive(false)) add(backend, 1);
   if (available_cpus() > 1) add(Backend::simd, available_cpus());
-  time_variants(run, kMnistTimes, variants,
-                run.quick ? SamplingRule{.share = 0.1, .least = 3, .most = 5, .budget_seconds = 10}
-                          : SamplingRule{.share = 0.03, .least = 6, .most = 20, .budget_seconds = 60});
+  contest.time(kMnistTimes, run.quick ? SamplingRule{.share = 0.1, .least = 3, .most = 5, .budget_seconds = 10}
+                                      : SamplingRule{.share = 0.03, .least = 6, .most = 20, .budget_seconds = 60});
 }
 
 void measure_digits(const ExperimentRun& run) {

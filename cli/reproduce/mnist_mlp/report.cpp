@@ -9,7 +9,6 @@
 #include "cli/reproduce/mnist_mlp/published.hpp"
 #include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
-#include "lockstep/core/error.hpp"
 #include "lockstep/lab/statistics.hpp"
 
 namespace lockstep::cli {
@@ -25,25 +24,23 @@ constexpr std::size_t kAboveFrom = 3;  // the epoch
 
 std::string score_text(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
-const std::vector<double>& accuracies(const Result& curve) {
-  const std::vector<double>& all = values_of(curve, "validation_accuracy");
+const std::vector<double>& accuracies(const Line<MnistCurve>& curve) {
+  const std::vector<double>& all = series_of(curve, &MnistCurve::validation_accuracy);
   if (all.size() > published::kValidation.size())
-    throw Error(ExitCode::data,
-                fmt::format("results.jsonl: \"{}\" has more epochs than were published; measure again", curve.name));
+    refuse_field(curve, "validation_accuracy", "has more epochs than were published; measure again");
   return all;
 }
 
 /// What the accuracies say, in words that follow from them.
-std::string verdict(const std::vector<const Result*>& curves) {
+std::string verdict(const std::vector<Line<MnistCurve>>& curves) {
   double low = 1, least_test = 1, most_test = 0, largest = 0;
-  for (const Result* each : curves) {
-    for (std::size_t e = 0; e < accuracies(*each).size(); ++e) {
-      if (e + 1 >= kAboveFrom) low = std::min(low, accuracies(*each)[e]);
-      largest = std::max(largest, std::abs(accuracies(*each)[e] - published::kValidation[e]));
+  for (const auto& each : curves) {
+    for (std::size_t e = 0; e < accuracies(each).size(); ++e) {
+      if (e + 1 >= kAboveFrom) low = std::min(low, accuracies(each)[e]);
+      largest = std::max(largest, std::abs(accuracies(each)[e] - published::kValidation[e]));
     }
-    const double test = each->number("test_accuracy").value_or(0);
-    least_test = std::min(least_test, test);
-    most_test = std::max(most_test, test);
+    least_test = std::min(least_test, each.test_accuracy);
+    most_test = std::max(most_test, each.test_accuracy);
   }
   return fmt::format(
       "From epoch {} on the validation accuracy is {} the {:.0f} % that the assignment asks for: at least **{}**. The "
@@ -60,7 +57,7 @@ std::string verdict(const std::vector<const Result*>& curves) {
 }  // namespace
 
 void describe_mnist(const Findings& findings, report::Document& document) {
-  const std::vector<const Result*> curves = findings.series(kMnistCurves);
+  const auto curves = findings.series<MnistCurve>(kMnistCurves);
   if (curves.empty() && findings.find(fmt::format("{}: {}", ExperimentRun::kLeftOut, kMnistCurves)) == nullptr) return;
   report::Section& section = document.section("Handwritten digits: accuracy by epoch");
   if (curves.empty()) {
@@ -82,20 +79,20 @@ void describe_mnist(const Findings& findings, report::Document& document) {
   table.rows.push_back({.cells = {"test digits", Cell(published::kTest).marked(Mark::published)}});
   table.rows.push_back({.cells = {"an epoch", Cell()}});
   chart.series.push_back(std::move(theirs));
-  for (const Result* each : curves) {
-    table.columns.push_back({.title = "Ours, " + short_name(*each), .format = report::percent(2)});
-    report::LineSeries line{.name = "Lockstep, " + short_name(*each)};
-    for (std::size_t e = 0; e < accuracies(*each).size(); ++e) {
-      table.rows[e].cells.emplace_back(accuracies(*each)[e]);
-      line.points.push_back({double(e + 1), accuracies(*each)[e]});
+  for (const auto& each : curves) {
+    table.columns.push_back({.title = "Ours, " + short_name(each), .format = report::percent(2)});
+    report::LineSeries line{.name = "Lockstep, " + short_name(each)};
+    for (std::size_t e = 0; e < accuracies(each).size(); ++e) {
+      table.rows[e].cells.emplace_back(accuracies(each)[e]);
+      line.points.push_back({double(e + 1), accuracies(each)[e]});
     }
-    table.rows[published::kValidation.size()].cells.emplace_back(each->number("test_accuracy"));
-    table.rows.back().cells.push_back(Cell(median(values_of(*each, "epoch_seconds"))).as(report::seconds()));
+    table.rows[published::kValidation.size()].cells.emplace_back(each.test_accuracy);
+    table.rows.back().cells.push_back(Cell(median(series_of(each, &MnistCurve::epoch_seconds))).as(report::seconds()));
     chart.series.push_back(std::move(line));
   }
   table.notes = {"An epoch: the median, 50,000 digits and the validation after them, all processors."};
   section.add(report::Paragraph{verdict(curves)}).add(std::move(table)).add(std::move(chart));
-  const std::vector<const Result*> timings = findings.series(kMnistTimes);
+  const auto timings = findings.series<KernelRecord>(kMnistTimes);
   if (timings.empty()) return;
   report::Table rungs = rungs_table("One epoch of 5,000 digits, batches of 16", timings);
   rungs.notes.emplace_back(

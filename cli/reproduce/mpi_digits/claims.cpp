@@ -34,28 +34,25 @@ void widen(std::map<std::string, Range>& ranges, const std::string& data, double
   range = {std::min(range.low, value), std::max(range.high, value)};
 }
 
-const Result* sequential_of(const Findings& findings) {
-  return findings.find(fmt::format("{}: {}", kDigitModes, kSequentialMode));
-}
-
 /// The most ranks for which there are processors.
 Judgement judge_ranks(const Findings& findings) {
-  const Result *sequential = sequential_of(findings), *most = nullptr;
-  for (const Result* each : findings.series(kDigitModes)) {
-    const double ranks = each->number("ranks").value_or(1);
-    if (ranks < 2 || ranks > each->origin.machine.processors || each->word("from") == "rank0") continue;
-    if (most == nullptr || ranks > most->number("ranks").value_or(1)) most = each;
+  const auto modes = findings.series<ModeRecord>(kDigitModes);
+  const ModeLine* most = nullptr;
+  for (const ModeLine& each : modes) {
+    if (each.ranks < 2 || each.ranks > each.origin.machine.processors || each.from == "rank0") continue;
+    if (most == nullptr || each.ranks > most->ranks) most = &each;
   }
   if (most == nullptr) return {.facts = "No two ranks had a processor each."};
-  return judge_speed_up(1 + published::kClaim, compare(sequential, most),
-                        fmt::format("{:.0f} ranks are", most->number("ranks").value_or(1)));
+  const ModeLine* sequential =
+      first_where(modes, [](const ModeLine& each) { return short_name(each) == kSequentialMode; });
+  return judge_speed_up(1 + published::kClaim, compare(sequential, most), fmt::format("{} ranks are", most->ranks));
 }
 
 Judgement judge_loops(const Findings& findings) {
-  const Result* const python = findings.find(fmt::format("{}: {}", kDigitModes, kPythonMode));
-  if (python == nullptr) return {.facts = "No loops in Python were timed."};
+  const auto python = findings.find_line<ModeRecord>(fmt::format("{}: {}", kDigitModes, kPythonMode));
+  if (!python) return {.facts = "No loops in Python were timed."};
   const double whole = median_of(*python);
-  const double loops = python->number("cost").value_or(0) + python->number("back").value_or(0);
+  const double loops = python->phases.cost.value_or(0) + python->phases.back.value_or(0);
   const double share = whole > 0 ? std::min(loops / whole, 1.0) : 0;
   return {
       .verdict = judge_distance(1 - share, 0.2, 0.5),
@@ -66,8 +63,8 @@ Judgement judge_loops(const Findings& findings) {
 
 std::map<std::string, Range> last_costs(const Findings& findings) {
   std::map<std::string, Range> ranges;
-  for (const Result* each : findings.series(kDigitTraining))
-    widen(ranges, each->word("data"), values_of(*each, "cost").back());
+  for (const TrainingLine& each : findings.series<TrainingRecord>(kDigitTraining))
+    widen(ranges, each.data, series_of(each, &TrainingRecord::cost).back());
   return ranges;
 }
 
@@ -102,8 +99,8 @@ Judgement judge_data(const Findings& findings) {
 
 Judgement judge_precision(const Findings& findings) {
   std::map<std::string, Range> ranges;
-  for (const Result* each : findings.series(kDigitTraining))
-    widen(ranges, each->word("data"), each->number("precision").value_or(0));
+  for (const TrainingRecord& each : findings.series<TrainingRecord>(kDigitTraining))
+    widen(ranges, each.data, each.precision);
   const auto digits = ranges.find("digits");
   if (digits == ranges.end()) return {.facts = "The 5000 digits were not here."};
   const Range ours = digits->second;
@@ -114,17 +111,18 @@ Judgement judge_precision(const Findings& findings) {
 }
 
 Judgement judge_fast(const Findings& findings) {
-  const Result* const digits = findings.find(fmt::format("{}: digits", kDigitFast));
-  if (digits == nullptr) return {.facts = "The 5000 digits were not here."};
-  const double ours = values_of(*digits, "precision", published::kFast.size())[published::kFast.size() - 1];
+  const auto digits = findings.find_line<FastRecord>(fmt::format("{}: digits", kDigitFast));
+  if (!digits) return {.facts = "The 5000 digits were not here."};
+  const std::size_t last = published::kFast.size() - 1;
+  const double ours = series_of(*digits, &FastRecord::precision, last + 1)[last];
   return {.verdict = judge_distance(std::abs(ours - published::kFast.back().precision), 0.01, 0.03),
           .here = fmt::format("{:.2f} %", 100 * ours),
           .facts = fmt::format("After 300 iterations {:.2f} % are classified right.", 100 * ours)};
 }
 
-std::vector<const Result*> trained_modes(const Findings& findings) {
-  std::vector<const Result*> modes = findings.series(kDigitModes);
-  std::erase_if(modes, [](const Result* each) { return short_name(*each) == kPythonMode; });
+std::vector<ModeLine> trained_modes(const Findings& findings) {
+  auto modes = findings.series<ModeRecord>(kDigitModes);
+  std::erase_if(modes, [](const Result& each) { return short_name(each) == kPythonMode; });
   return modes;
 }
 
@@ -164,8 +162,6 @@ std::vector<Claim> digit_claims() {
            .judge = judge_fast},
           {.id = "same-weights",
            .text = "Sequential, threads, ranks and devices train the same weights, bit for bit.",
-           .published = "",
-           .label = "",
            .judge = [](const Findings& findings) { return judge_same_weights(trained_modes(findings)); }}};
 }
 

@@ -1,10 +1,9 @@
-#include "cli/reproduce/mpi_digits/experiment.hpp"
+#include "cli/reproduce/mpi_digits/parts.hpp"
 
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "cli/reproduce/mpi_digits/parts.hpp"
 #include "cli/reproduce/mpi_digits/published.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/environment.hpp"
@@ -95,13 +94,13 @@ void train_slowly(const ExperimentRun& run, const DigitSource& source, const Dat
     const RunConfig config = parse_config(source.config, "mpi-digits", {fmt::format("train.seed={}", seed)});
     Network network = make_network(config);
     Trainer trainer(network, config.train);
-    Result result{.kind = "curve", .name = fmt::format("{}: {}, seed {}", kDigitTraining, source.name, seed)};
+    TrainingRecord record{.data = source.name};
     trainer.fit(*data.train, {.epochs = digits_published::kIterations, .on_epoch = [&](const EpochReport& report) {
-                                result.series["cost"].push_back(report.train.loss);
-                                result.series["precision"].push_back(report.train.accuracy().value_or(0));
+                                record.cost.push_back(report.train.loss);
+                                record.precisions.push_back(report.train.accuracy().value_or(0));
                               }});
-    result.numbers["precision"] = trainer.evaluate(*data.train).accuracy().value_or(0);
-    result.words["data"] = source.name;
+    record.precision = trainer.evaluate(*data.train).accuracy().value_or(0);
+    Result result = line_of("curve", fmt::format("{}: {}, seed {}", kDigitTraining, source.name, seed), record);
     result.seed = static_cast<std::uint64_t>(seed);
     result.weight_hash = weight_hash(network.values());
     result.configuration = resolved_toml(config);
@@ -116,16 +115,16 @@ void train_fast(const ExperimentRun& run, const DigitSource& source, const DataS
                                         {fmt::format("train.optimizer.lr={:.1f}", digits_published::kFastRate)});
   Network network = make_network(config);
   Trainer trainer(network, config.train);
-  std::vector<double> iterations, precision;
+  FastRecord record{.rate = digits_published::kFastRate};
   int done = 0;
   for (const digits_published::Fast& each : digits_published::kFast) {
     trainer.fit(*data.train, {.epochs = each.iterations - done});
     done = each.iterations;
-    iterations.push_back(done);
-    precision.push_back(trainer.evaluate(*data.train).accuracy().value_or(0));
+    record.iterations.push_back(done);
+    record.precision.push_back(trainer.evaluate(*data.train).accuracy().value_or(0));
   }
-  run.record(fmt::format("{}: {}", kDigitFast, source.name), {{"rate", digits_published::kFastRate}},
-             {{"weights", weight_hash(network.values())}}, {{"iterations", iterations}, {"precision", precision}});
+  record.weights = weight_hash(network.values());
+  run.record(fmt::format("{}: {}", kDigitFast, source.name), record);
 }
 
 void measure_digits(const ExperimentRun& run) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,21 +50,22 @@ std::vector<Mode> modes() {
 /// What a run directory says: seconds of every iteration after the first, and of its phases, summed.
 struct ModeTimes {
   std::vector<double> iterations{};
-  std::map<std::string, double> phases{};  // sums over `counted` iterations
+  DigitPhases phases{};  // sums over `counted` iterations
   double counted = 0;
+
+  void add(PhaseMember phase, double seconds) { phases.*phase = (phases.*phase).value_or(0) + seconds; }
   std::string hash{};
   std::string failure{};  // why there are none
 };
 
-/// hidden, output, cost, back, load, gather, wait: from the spans of rank 0. A section that has no counterpart counts
-/// as other.
-std::string phase_of(const std::string& section, const std::string& phase) {
-  if (phase == "forward") return section.starts_with("2") ? "output" : "hidden";
-  if (phase == "backward" || section == "update") return "back";
-  if (section == "loss") return "cost";
-  if (section == "reduce") return "gather";
-  if (section == "load" || section == "wait") return section;
-  return "other";  // exchange is taken from the timings, which tell sums from weights
+/// The phase of a section of rank 0. Exchange is no section here: the timings tell sums from weights.
+PhaseMember phase_of(const std::string& section, const std::string& phase) {
+  using P = DigitPhases;
+  if (phase == "forward") return section.starts_with("2") ? &P::output : &P::hidden;
+  if (phase == "backward" || section == "update") return &P::back;
+  if (section == "loss") return &P::cost;
+  if (section == "reduce") return &P::gather;
+  return section == "load" ? &P::load : section == "wait" ? &P::wait : &P::other;
 }
 
 std::vector<Json> json_lines(const fs::path& file) {
@@ -78,16 +78,15 @@ std::vector<Json> json_lines(const fs::path& file) {
 void read_run(const fs::path& folder, ModeTimes& times) {
   std::ifstream profile_file(folder / kProfileFile);
   const Json profile = Json::parse(profile_file);
-  for (const Json& row : profile.at("sections")) {
-    const std::string phase = phase_of(row.at("section"), row.at("phase"));
-    if (row.at("section") != "exchange") times.phases[phase] += row.at("seconds").get<double>();
-  }
+  for (const Json& row : profile.at("sections"))
+    if (row.at("section") != "exchange")
+      times.add(phase_of(row.at("section"), row.at("phase")), row.at("seconds").get<double>());
   const std::vector<Json> timings = json_lines(folder / kTimingsFile);
   for (std::size_t i = 0; i < timings.size(); ++i) {
     const Json& seconds = timings[i].at("seconds");
-    times.phases["gather"] += seconds.at("exchange").get<double>();
-    times.phases["broadcast"] += seconds.at("broadcast").get<double>();
-    if (seconds.contains("scatter")) times.phases["scatter"] += seconds.at("scatter").get<double>();
+    times.add(&DigitPhases::gather, seconds.at("exchange").get<double>());
+    times.add(&DigitPhases::broadcast, seconds.at("broadcast").get<double>());
+    if (seconds.contains("scatter")) times.add(&DigitPhases::scatter, seconds.at("scatter").get<double>());
     if (i > 0) times.iterations.push_back(seconds.at("total"));  // the first makes buffers
   }
   times.counted += static_cast<double>(timings.size());
@@ -122,14 +121,15 @@ Backend backend_named(const std::string& name) {
 }
 
 void keep_mode(const ExperimentRun& run, const Mode& mode, ModeTimes& times, const std::string& baseline) {
-  Variant variant{.name = mode.name,
-                  .numbers = {{"threads", mode.threads}, {"ranks", mode.ranks}},
-                  .words = kernel_words(backend_named(mode.backend)),
-                  .weight_hash = times.hash,
-                  .baseline = baseline};
-  if (mode.rank0) variant.words["from"] = "rank0";
-  for (const auto& [phase, seconds] : times.phases) variant.numbers[phase] = seconds / times.counted;
-  keep_samples(run, kDigitModes, variant, std::move(times.iterations));
+  ModeRecord record{.kernel = kernel_record(backend_named(mode.backend), mode.threads),
+                    .ranks = mode.ranks,
+                    .from = mode.rank0 ? "rank0" : "",
+                    .phases = times.phases};
+  for_each_field(record.phases, [&](const auto&, std::optional<double>& seconds) {
+    if (seconds) *seconds /= times.counted;
+  });
+  keep_samples(run, kDigitModes, {.line = timing_of(mode.name, record, times.hash), .baseline = baseline},
+               std::move(times.iterations));
 }
 
 /// Numbers as the script reads them.
@@ -198,14 +198,16 @@ void time_python_loops(const ExperimentRun& run, const DigitSource& source) {
   for (const double cost : answer.at("cost_values").get<std::vector<double>>())
     largest = std::max(largest, std::abs(cost - trainer.step(*data.train, ids)));
   if (largest > 1e-9) return run.left_out(kPythonMode, fmt::format("its costs are off by {}", largest));
-  Variant variant{.name = kPythonMode, .numbers = {{"iterations", kPythonIterations}, {"cost_difference", largest}}};
-  for (const char* const phase : {"hidden", "output", "cost", "back"}) {
-    const auto seconds = answer.at(phase).get<std::vector<double>>();
-    variant.numbers[phase] = median(seconds);
-  }
-  variant.words["version"] = answer.value("version", "");
-  variant.baseline = kSequentialMode;
-  keep_samples(run, kDigitModes, variant, answer.at("total").get<std::vector<double>>());
+  const auto seconds = [&](const char* phase) { return median(answer.at(phase).get<std::vector<double>>()); };
+  const PythonRecord record{.iterations = kPythonIterations,
+                            .cost_difference = largest,
+                            .phases = {.hidden = seconds("hidden"),
+                                       .output = seconds("output"),
+                                       .cost = seconds("cost"),
+                                       .back = seconds("back")},
+                            .version = answer.value("version", "")};
+  keep_samples(run, kDigitModes, {.line = timing_of(kPythonMode, record), .baseline = kSequentialMode},
+               answer.at("total").get<std::vector<double>>());
 }
 
 }  // namespace lockstep::cli

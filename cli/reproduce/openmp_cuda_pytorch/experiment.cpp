@@ -43,21 +43,19 @@ void train_moons(const ExperimentRun& run, const DataSplits& data, Backend backe
   config.train.threads = threads;
   Network network = make_network(config);
   Trainer trainer(network, config.train);
-  Result result{.kind = "curve", .name = fmt::format("{}: {}", kMoonCurves, kernels_on(backend, threads))};
-  std::vector<double>& accuracy = result.series["accuracy"];
-  double seconds = 0;
-  std::int64_t reached = 0;
+  MoonRecord record{.kernel = kernel_record(backend, threads)};
+  std::string hash;
   trainer.fit(*data.train,
               {.epochs = config.epochs, .validation = data.test.get(), .on_epoch = [&](const EpochReport& report) {
-                 accuracy.push_back(report.validation->accuracy().value_or(0));
-                 if (reached == 0 && accuracy.back() >= kGoal) reached = report.epoch;
-                 seconds += report.times.total;
-                 result.weight_hash = report.weight_hash;
+                 record.accuracy.push_back(report.validation->accuracy().value_or(0));
+                 if (!record.reached_in_epoch && record.accuracy.back() >= kGoal)
+                   record.reached_in_epoch = report.epoch;
+                 record.seconds += report.times.total;
+                 hash = report.weight_hash;
                }});
+  Result result = line_of("curve", fmt::format("{}: {}", kMoonCurves, kernels_on(backend, threads)), record);
+  result.weight_hash = hash;
   result.configuration = resolved_toml(config);
-  result.numbers = {{"threads", threads}, {"seconds", seconds}};
-  if (reached > 0) result.numbers["reached_in_epoch"] = double(reached);
-  result.words = kernel_words(backend);
   run.keep(std::move(result));
 }
 
@@ -79,11 +77,6 @@ std::shared_ptr<const Dataset> moon_points(std::int64_t count) {
   DataConfig config = parse_config(kConfig, "openmp-cuda-pytorch").data;
   config.count = count;
   return load_data(config).train;
-}
-
-DeepTraining::DeepTraining(const Dataset& data, const TrainOptions& options)
-    : trainer(std::make_unique<Trainer>(network, options)) {
-  hash = trainer->fit(data, {.epochs = 1}).back().weight_hash;
 }
 
 void measure_moons(const ExperimentRun& run) {

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/reproduce/experiment.hpp"
+#include "cli/reproduce/contest.hpp"
+#include "cli/reproduce/openmp_cuda_pytorch/records.hpp"
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/train/trainer.hpp"
 
@@ -18,24 +19,10 @@ Network deep_network();
 TrainOptions deep_options(Backend backend, int threads, std::int64_t batch);
 std::shared_ptr<const Dataset> moon_points(std::int64_t count);
 
-/// A training of the deep network that goes on epoch by epoch. Its first epoch is done when it is made.
-struct DeepTraining {
-  Network network = deep_network();
-  std::unique_ptr<Trainer> trainer;
-  std::string hash;  // after the first epoch
-
-  DeepTraining(const Dataset& data, const TrainOptions& options);
-};
-
 // Names of the series of results.
-inline constexpr const char* kMoonCurves = "moons";
-inline constexpr const char* kThreadTimes = "threads";
-inline constexpr const char* kKindTimes = "kinds";
-inline constexpr const char* kSectionTimes = "sections";
-inline constexpr const char* kBatchTimes = "batches";
-inline constexpr const char* kPeerTimes = "PyTorch";
-inline constexpr const char* kLayers = "forward through layer";
-inline constexpr const char* kTrained = "trained from weights";
+inline constexpr const char *kMoonCurves = "moons", *kThreadTimes = "threads", *kKindTimes = "kinds",
+                            *kSectionTimes = "sections", *kBatchTimes = "batches", *kPeerTimes = "PyTorch",
+                            *kLayers = "forward through layer", *kTrained = "trained from weights";
 
 // The parts of measuring, in their order.
 void measure_moons(const ExperimentRun& run);

@@ -87,19 +87,18 @@ void train(const ExperimentRun& run, const std::string& start, Network network, 
   TrainOptions options = deep_options(Backend::simd, 0, 50);
   options.loss = Loss::binary_cross_entropy;
   options.optimizer = Adam{.lr = 1e-3};
-  std::map<std::string, double> numbers = {{"epochs", double(epochs)}};
-  std::map<std::string, std::string> words;
+  TrainedRecord record{.epochs = epochs};
   try {
     Trainer trainer(network, options);
     trainer.fit(data, {.epochs = epochs});
     const Scores scores = trainer.evaluate(data);
-    numbers["accuracy"] = scores.accuracy().value_or(0);
-    numbers["loss"] = scores.loss;
+    record.accuracy = scores.accuracy().value_or(0);
+    record.loss = scores.loss;
   } catch (const Error& error) {
     if (error.code() != ExitCode::diverged) throw;
-    words["diverged"] = error.what();
+    record.diverged = error.what();
   }
-  run.record(fmt::format("{}: {}", kTrained, start), numbers, words);
+  run.record(fmt::format("{}: {}", kTrained, start), record);
 }
 
 }  // namespace
@@ -113,20 +112,20 @@ void measure_not_a_number(const ExperimentRun& run) {
   const auto bounded = walk<float>(positive, *data, &bounded_sigmoid<float>);
   const auto drawn = walk<float>(deep_network(), *data, &bounded_sigmoid<float>);
   for (std::size_t l = 0; l < theirs.size(); ++l)
-    run.record(fmt::format("{}: {}", kLayers, l + 1), {{"largest_sum", bounded[l].largest_sum},
-                                                       {"published_nan", theirs[l].not_a_number},
-                                                       {"double_nan", in_double[l].not_a_number},
-                                                       {"double_slope_0", in_double[l].saturated},
-                                                       {"bounded_nan", bounded[l].not_a_number},
-                                                       {"bounded_slope_0", bounded[l].saturated},
-                                                       {"drawn_largest_sum", drawn[l].largest_sum},
-                                                       {"drawn_slope_0", drawn[l].saturated}});
+    run.record(fmt::format("{}: {}", kLayers, l + 1), LayerRecord{.largest_sum = bounded[l].largest_sum,
+                                                                  .published_nan = theirs[l].not_a_number,
+                                                                  .double_nan = in_double[l].not_a_number,
+                                                                  .double_slope_0 = in_double[l].saturated,
+                                                                  .bounded_nan = bounded[l].not_a_number,
+                                                                  .bounded_slope_0 = bounded[l].saturated,
+                                                                  .drawn_largest_sum = drawn[l].largest_sum,
+                                                                  .drawn_slope_0 = drawn[l].saturated});
   train(run, "uniform in [0, 1)", network_of_positive_weights(), *data);
   train(run, "Xavier, uniform", deep_network(), *data);
 }
 
 void describe_not_a_number(const Findings& findings, report::Document& document) {
-  const std::vector<const Result*> layers = findings.series(kLayers);
+  const auto layers = findings.series<LayerRecord>(kLayers);
   if (layers.empty()) return;
   report::Table table{.title = "Forward through the network of the timings, 100 moons",
                       .columns = {{.title = "Layer"},
@@ -137,15 +136,10 @@ void describe_not_a_number(const Findings& findings, report::Document& document)
                                   {.title = "bounded: NaN", .format = report::percent(1)},
                                   {.title = "bounded: slope 0", .format = report::percent(1)},
                                   {.title = "Xavier: slope 0", .format = report::percent(1)}}};
-  const Result* first = nullptr;
-  for (const Result* each : layers) {
-    if (first == nullptr && each->number("published_nan").value_or(0) > 0) first = each;
-    report::Row row{.cells = {short_name(*each)}};
-    for (const char* const key : {"largest_sum", "published_nan", "double_nan", "double_slope_0", "bounded_nan",
-                                  "bounded_slope_0", "drawn_slope_0"})
-      row.cells.emplace_back(each->number(key));
-    table.rows.push_back(std::move(row));
-  }
+  const auto* first = first_where(layers, [](const LayerRecord& each) { return each.published_nan > 0.0; });
+  for (const auto& each : layers)
+    table.rows.push_back({.cells = {short_name(each), each.largest_sum, each.published_nan, each.double_nan,
+                                    each.double_slope_0, each.bounded_nan, each.bounded_slope_0, each.drawn_slope_0}});
   table.notes = {
       "Shares of the outputs of a layer. float, double: exp(x)/(exp(x)+1) as published, weights uniform in [0, 1), "
       "biases 0. bounded: 1/(1+exp(-x)) in float from the same weights; largest sum: what it is given. Slope 0: a(1-a) "
@@ -156,19 +150,18 @@ void describe_not_a_number(const Findings& findings, report::Document& document)
                                     {.title = "Accuracy", .format = report::percent(1)},
                                     {.title = "Loss", .format = report::fixed(4)},
                                     {.title = "Stopped"}}};
-  for (const Result* each : findings.series(kTrained))
-    trained.rows.push_back(
-        {.cells = {short_name(*each), each->number("epochs"), each->number("accuracy"), each->number("loss"),
-                   each->word("diverged").empty() ? "no" : each->word("diverged")}});
+  for (const auto& each : findings.series<TrainedRecord>(kTrained))
+    trained.rows.push_back({.cells = {short_name(each), double(each.epochs), each.accuracy, each.loss,
+                                      each.diverged.empty() ? "no" : each.diverged}});
   trained.notes = {"1000 moons, batches of 50, Adam at 0.001."};
   const std::string seen = first == nullptr ? "Here no output of any layer is NaN."
                                             : fmt::format(
                                                   "Here outputs of layer {} are NaN, where sums reach {:.0f}: exp of "
                                                   "more than 88.7 is infinite in single "
                                                   "precision, and infinity by infinity is not a number.",
-                                                  short_name(*first), first->number("largest_sum").value_or(0));
+                                                  short_name(*first), first->largest_sum.value_or(0));
   double in_double = 0;
-  for (const Result* each : layers) in_double = std::max(in_double, each->number("double_nan").value_or(0));
+  for (const LayerRecord& each : layers) in_double = std::max(in_double, each.double_nan.value_or(0));
   document.section("Why the published timings computed on NaN")
       .add(report::Paragraph{fmt::format(
           "The published network of the timings starts from weights uniform in [0, 1) and writes the sigmoid as "
@@ -180,8 +173,7 @@ void describe_not_a_number(const Findings& findings, report::Document& document)
           "are NaN here, and {:.0f} % of the last hidden layer's outputs have a slope of exactly 0, through which no "
           "gradient passes. Lockstep's sigmoid is bounded for every input, a loss that is not finite ends a run with "
           "exit code 8, and weights are drawn around 0.",
-          seen, 100 * in_double,
-          layers.size() < 2 ? 0 : 100 * layers[layers.size() - 2]->number("double_slope_0").value_or(0))})
+          seen, 100 * in_double, layers.size() < 2 ? 0 : 100 * layers[layers.size() - 2].double_slope_0.value_or(0))})
       .add(std::move(table))
       .add(std::move(trained));
 }

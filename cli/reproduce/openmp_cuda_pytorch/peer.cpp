@@ -30,26 +30,24 @@ Variant torch_variant(const std::string& python, const std::string& script, int 
   const auto program = std::make_shared<Conversation>(
       words, Environment{{"OMP_NUM_THREADS", count}, {"MKL_NUM_THREADS", count}}, kPatience);
   const Json& moons = program->greeting();
-  return {.name = fmt::format("PyTorch, {}, {} thread{}", moons.value("variant", "eager"), threads,
-                              threads == 1 ? "" : "s"),
-          .numbers = {{"threads", threads},
-                      {"moons_epochs", double(moon_epochs())},
-                      {"moons_accuracy", moons.value("accuracy", 0.0)},
-                      {"moons_reached_in_epoch", moons.value("reached", 0.0)},
-                      {"moons_seconds", moons.value("seconds", 0.0)}},
-          .words = {{"version", moons.value("version", "")},
-                    {"python", python},
-                    {"variant", moons.value("variant", "eager")},
-                    {"tried", tried_words(moons)}},
+  const PeerRecord record{.kernel = {.threads = threads},
+                          .moons_epochs = double(moon_epochs()),
+                          .moons_accuracy = moons.value("accuracy", 0.0),
+                          .moons_reached_in_epoch = moons.value("reached", 0.0),
+                          .moons_seconds = moons.value("seconds", 0.0),
+                          .version = moons.value("version", ""),
+                          .python = python,
+                          .variant = moons.value("variant", "eager"),
+                          .tried = tried_words(moons)};
+  return {.line = timing_of(fmt::format("PyTorch, {}, {}", record.variant, count_of(threads, "thread")), record),
           .sample = [program] { return program->ask("epoch", kPatience).at("seconds").get<double>(); }};
 }
 
 /// Our training on moons on as many threads.
-const Result* moons_of(const std::vector<const Result*>& moons, const Result& timing) {
-  for (const Result* each : moons)
-    if (each->word("backend") == timing.word("backend") && each->number("threads") == timing.number("threads"))
-      return each;
-  return nullptr;
+const MoonLine* moons_of(const std::vector<MoonLine>& moons, const KernelRecord& kernel) {
+  return first_where(moons, [&](const MoonRecord& each) {
+    return each.kernel.backend == kernel.backend && each.kernel.threads == kernel.threads;
+  });
 }
 
 }  // namespace
@@ -63,31 +61,25 @@ void time_pytorch(const ExperimentRun& run) {
                                        : "no Python here imports torch; `make peers` installs it in build/venv-peers");
   run.progress(fmt::format("PyTorch on the same networks, by {}", *python));
   const auto data = moon_points(1000);
-  std::vector<std::unique_ptr<DeepTraining>> trainings;
-  std::vector<Variant> contest;
+  TrainingContest contest(run, data);
   for (const int threads : available_cpus() > 1 ? std::vector<int>{1, available_cpus()} : std::vector<int>{1}) {
-    trainings.push_back(std::make_unique<DeepTraining>(*data, deep_options(Backend::simd, threads, 512)));
-    const DeepTraining& training = *trainings.back();
     const std::string ours = "Lockstep, " + kernels_on(Backend::simd, threads);
-    contest.push_back({.name = ours,
-                       .body = [&training, data] { training.trainer->fit(*data, {.epochs = 1}); },
-                       .numbers = {{"threads", threads}},
-                       .words = {{"backend", "simd"}},
-                       .weight_hash = training.hash,
-                       .baseline = ours});
+    if (Variant* const added = contest.add(ours, deep_network(), deep_options(Backend::simd, threads, 512)))
+      added->baseline = ours;
     try {
-      contest.push_back(torch_variant(*python, script->string(), threads, run.quick));
-      contest.back().baseline = ours;
+      Variant torch = torch_variant(*python, script->string(), threads, run.quick);
+      torch.baseline = ours;
+      contest.add(std::move(torch));
     } catch (const std::exception& error) {  // of the program, or of what it said
       run.left_out(fmt::format("PyTorch on {} threads", threads), error.what());
     }
   }
-  time_variants(run, kPeerTimes, contest,
-                {.share = 0.03, .least = run.quick ? 3 : 6, .most = 30, .budget_seconds = run.quick ? 6.0 : 40.0});
+  contest.time(kPeerTimes,
+               {.share = 0.03, .least = run.quick ? 3 : 6, .most = 30, .budget_seconds = run.quick ? 6.0 : 40.0});
 }
 
 void describe_pytorch(const Findings& findings, report::Document& document) {
-  const std::vector<const Result*> timings = findings.series(kPeerTimes);
+  const auto timings = findings.series<PeerRecord>(kPeerTimes);
   report::Table table{.title = "An epoch of the network of the timings, batches of 512",
                       .columns = {{.title = "Program"},
                                   {.title = "Time", .format = report::seconds()},
@@ -96,20 +88,20 @@ void describe_pytorch(const Findings& findings, report::Document& document) {
                                   {.title = "At the end", .format = report::percent(1)}}};
   std::string version;
   // Both learn the moons for as many epochs; results may come from elsewhere.
-  const std::vector<const Result*> moons = findings.series(kMoonCurves);
-  for (const Result* each : timings) {
-    const Result* ours = each->baseline.empty() ? nullptr : findings.find(each->baseline);
-    std::optional<double> reached = each->number("moons_reached_in_epoch"), epochs = each->number("moons_epochs"),
-                          accuracy = each->number("moons_accuracy");
+  const auto moons = findings.series<MoonRecord>(kMoonCurves);
+  for (const PeerLine& each : timings) {
+    const Result* ours = each.baseline.empty() ? nullptr : findings.find(each.baseline);
+    std::optional<double> reached = each.moons_reached_in_epoch, epochs = each.moons_epochs,
+                          accuracy = each.moons_accuracy;
     if (ours != nullptr) {
-      version = each->word("version");
-    } else if (const Result* const same = moons_of(moons, *each)) {
-      reached = same->number("reached_in_epoch").value_or(0);
-      accuracy = values_of(*same, "accuracy").back();
-      epochs = double(values_of(*same, "accuracy").size());
+      version = each.version;
+    } else if (const MoonLine* const same = moons_of(moons, each.kernel)) {
+      reached = double(same->reached_in_epoch.value_or(0));
+      accuracy = series_of(*same, &MoonRecord::accuracy).back();
+      epochs = double(same->accuracy.size());
     }
-    table.rows.push_back({.cells = {Cell(short_name(*each)).noted(each->word("tried")), time_cell(*each),
-                                    ours == nullptr ? Cell() : Cell(median_of(*each) / median_of(*ours)),
+    table.rows.push_back({.cells = {Cell(short_name(each)).noted(each.tried), time_cell(each),
+                                    ours == nullptr ? Cell() : Cell(median_of(each) / median_of(*ours)),
                                     !reached       ? Cell()
                                     : *reached > 0 ? Cell(*reached).as(report::integer())
                                                    : Cell(fmt::format("not in {:.0f}", epochs.value_or(0))),

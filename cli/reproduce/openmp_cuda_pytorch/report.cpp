@@ -1,14 +1,13 @@
 // The report of openmp-cuda-pytorch, from its results: moons, threads, sections, batches.
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "cli/reproduce/openmp_cuda_pytorch/experiment.hpp"
 #include "cli/reproduce/openmp_cuda_pytorch/published.hpp"
-#include "cli/reproduce/rungs.hpp"
-#include "cli/reproduce/timing.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep::cli {
 
@@ -19,31 +18,22 @@ using report::Cell;
 using report::Mark;
 using report::Tone;
 
-constexpr std::array<const char*, 4> kSections = {"forward", "backward", "update", "reduce"};
-
-/// The one of these kernels (this batch) on so many threads; null: not measured.
-const Result* find_by(const std::vector<const Result*>& results, const std::string& key, double value, double threads,
-                      const std::string& backend = "simd") {
-  for (const Result* each : results)
-    if (each->word("backend") == backend && each->number("threads") == threads && each->number(key) == value)
-      return each;
-  return nullptr;
-}
-
-std::string crowded(double threads, const Result& any) {
-  return threads > any.number("processors").value_or(threads) ? "*" : "";
+/// The one by these kernels in batches of this size on `threads`; null: not measured.
+const DeepLine* find_by(const std::vector<DeepLine>& lines, std::int64_t batch, int threads,
+                        const std::string& backend = "simd") {
+  return first_where(lines, [&](const DeepRecord& each) {
+    return each.kernel.backend == backend && each.kernel.threads == threads && each.work.batch == batch;
+  });
 }
 
 Cell ratio_cell(const Result* before, const Result* after) {
   return before == nullptr || after == nullptr ? Cell() : Cell(median_of(*before) / median_of(*after));
 }
 
-double threads_of(const Result& result) { return result.number("threads").value_or(1); }
-
 }  // namespace
 
 void describe_moons(const Findings& findings, report::Document& document) {
-  const std::vector<const Result*> runs = findings.series(kMoonCurves);
+  const auto runs = findings.series<MoonRecord>(kMoonCurves);
   if (runs.empty()) return;
   report::Table table{.title = "200 epochs: 1000 points to learn from, 1000 new ones to score",
                       .columns = {{.title = "Kernels"},
@@ -55,15 +45,16 @@ void describe_moons(const Findings& findings, report::Document& document) {
                           .description = "Accuracy of the network 2-3-3-1 over 200 epochs.",
                           .x = {.title = "epoch", .format = report::integer()},
                           .y = {.title = "share of points", .format = report::percent(0)}};
-  for (const Result* each : runs) {
-    const bool same = each->weight_hash == runs[0]->weight_hash;
-    table.rows.push_back({.cells = {name_cell(*each), Cell(each->number("reached_in_epoch")).as(report::integer()),
-                                    values_of(*each, "accuracy").back(), each->number("seconds"),
-                                    same ? Cell("same bits").marked(Mark::same) : Cell("other rounding")},
-                          .tone = rung_tone(*each)});
+  for (const MoonLine& each : runs) {
+    const bool same = each.weight_hash == runs[0].weight_hash;
+    const Cell reached = each.reached_in_epoch ? Cell(double(*each.reached_in_epoch)).as(report::integer()) : Cell();
+    table.rows.push_back(
+        {.cells = {name_cell(each, each.kernel), reached, series_of(each, &MoonRecord::accuracy).back(), each.seconds,
+                   same ? Cell("same bits").marked(Mark::same) : Cell("other rounding")},
+         .tone = rung_tone(each.kernel)});
   }
   report::LineSeries line{.name = "Lockstep", .tone = Tone::simd};
-  const std::vector<double>& accuracy = values_of(*runs[0], "accuracy");
+  const std::vector<double>& accuracy = runs[0].accuracy;
   for (std::size_t e = 0; e < accuracy.size(); ++e) line.points.push_back({double(e + 1), accuracy[e]});
   chart.series.push_back(std::move(line));
   document.section("Moons to 99 %, on 2-3-3-1")
@@ -75,7 +66,7 @@ void describe_moons(const Findings& findings, report::Document& document) {
 }
 
 void describe_threads(const Findings& findings, report::Document& document) {
-  const std::vector<const Result*> timings = findings.series(kThreadTimes);
+  const auto timings = findings.series<DeepRecord>(kThreadTimes);
   if (timings.empty()) return;
   report::Table table{.title = "The published thread table, and ours",
                       .columns = {{.title = "Threads", .align = report::Align::right},
@@ -88,16 +79,18 @@ void describe_threads(const Findings& findings, report::Document& document) {
   report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted},
       ideal{.name = "ideal", .tone = Tone::neutral, .kind = report::LineKind::ideal},
       loops{.name = "plain loops", .tone = Tone::naive}, simd{.name = "SIMD", .tone = Tone::threads};
-  const double batch = timings[0]->number("batch").value_or(0);
+  const DeepWork& work = timings[0].work;
+  const std::int64_t batch = work.batch.value_or(0);
   for (const published::ThreadTime& each : published::kThreads) {
     const double gain = published::kThreads[0].seconds / each.seconds, threads = each.threads;
-    report::Row row{.cells = {fmt::format("{}{}", each.threads, crowded(threads, *timings[0])),
+    const bool crowded = each.threads > work.processors.value_or(each.threads);
+    report::Row row{.cells = {fmt::format("{}{}", each.threads, crowded ? "*" : ""),
                               Cell(each.seconds).marked(Mark::published), Cell(gain).marked(Mark::published)}};
     theirs.points.push_back({threads, gain});
     ideal.points.push_back({threads, threads});
     for (const std::string backend : {"naive", "simd"}) {
-      const Result* one = find_by(timings, "batch", batch, 1, backend);
-      const Result* here = find_by(timings, "batch", batch, threads, backend);
+      const DeepLine* one = find_by(timings, batch, 1, backend);
+      const DeepLine* here = find_by(timings, batch, each.threads, backend);
       row.cells.push_back(here == nullptr ? Cell() : time_cell(*here));
       row.cells.push_back(ratio_cell(one, here));
       if (one != nullptr && here != nullptr)
@@ -106,28 +99,29 @@ void describe_threads(const Findings& findings, report::Document& document) {
     table.rows.push_back(std::move(row));
   }
   table.notes = {
-      fmt::format("Ours: one epoch of {:.0f} points in batches of {:.0f}. The published runs do not say how many "
-                  "epochs or which batch; only their ratios can be compared. *: more threads than the {:.0f} "
+      fmt::format("Ours: one epoch of {} points in batches of {}. The published runs do not say how many "
+                  "epochs or which batch; only their ratios can be compared. *: more threads than the {} "
                   "processors here, no gain can be expected.",
-                  timings[0]->number("points").value_or(0), batch, timings[0]->number("processors").value_or(0))};
+                  work.points.value_or(0), batch, work.processors.value_or(0))};
   std::size_t same = 0;
-  double best = 1, best_threads = 1;
-  for (const Result* each : timings) {
-    same += each->weight_hash == timings[0]->weight_hash ? 1 : 0;
-    const Result* const one = find_by(timings, "batch", batch, 1, "simd");
-    if (one == nullptr || each->word("backend") != "simd") continue;
-    if (const double gain = median_of(*one) / median_of(*each); gain > best)
-      best = gain, best_threads = threads_of(*each);
+  double best = 1;
+  int best_threads = 1;
+  const DeepLine* const one = find_by(timings, batch, 1);
+  for (const DeepLine& each : timings) {
+    same += each.weight_hash == timings[0].weight_hash ? 1 : 0;
+    if (one == nullptr || each.kernel.backend != "simd") continue;
+    if (const double gain = median_of(*one) / median_of(each); gain > best)
+      best = gain, best_threads = each.kernel.threads;
   }
   document.section("Threads: 2-300-300-300-300-300-300-1")
       .add(report::Paragraph{fmt::format(
-          "Published: {:.2f} times as fast on 16 threads of 16 cores, and {:.2f} times on 32. Here, with {:.0f} "
-          "processors, SIMD kernels have their largest ratio on {:.0f} thread{}: {:.2f} times as fast as one. {} of {} "
+          "Published: {:.2f} times as fast on 16 threads of 16 cores, and {:.2f} times on 32. Here, with {} "
+          "processors, SIMD kernels have their largest ratio on {}: {:.2f} times as fast as one. {} of {} "
           "variants have the same weights, bit by bit. Here a thread takes a slot of 16 samples through the whole "
           "network; the paper does not measure where its curve bends.",
           published::kThreads[0].seconds / published::kThreads[4].seconds,
-          published::kThreads[0].seconds / published::kThreads[5].seconds, timings[0]->number("processors").value_or(0),
-          best_threads, best_threads == 1 ? "" : "s", best, same, timings.size())})
+          published::kThreads[0].seconds / published::kThreads[5].seconds, work.processors.value_or(0),
+          count_of(best_threads, "thread"), best, same, timings.size())})
       .add(std::move(table))
       .add(report::LineChart{.title = "Speed-up on threads",
                              .description = "Speed-up against one thread, published and measured.",
@@ -142,44 +136,47 @@ void describe_threads(const Findings& findings, report::Document& document) {
           "kernel and {} us with its copies. Lockstep keeps weights and activations on a device; only the batch is "
           "copied.",
           published::kOpenmpMicroseconds, published::kKernelMicroseconds, published::kWithCopiesMicroseconds)});
-  if (const auto kinds = findings.series(kKindTimes); !kinds.empty())
+  if (const auto kinds = findings.series<KernelRecord>(kKindTimes); !kinds.empty())
     document.sections.back().add(rungs_table("Plain loops against SIMD, libraries and devices: the same epoch", kinds));
 }
 
 void describe_sections(const Findings& findings, report::Document& document) {
-  const std::vector<const Result*> all = findings.series(kSectionTimes);
+  const auto all = findings.series<SectionRecord>(kSectionTimes);
   if (all.empty()) return;
   report::Table table{.title = "An epoch by section, and what the whole gains against the first row",
                       .columns = {{.title = "Kernels"}}};
   report::BarChart chart{.title = "Gain of each section against plain loops on one thread",
                          .description = "Per section a bar for each kind of kernel.",
                          .axis = {.title = "times as fast", .scale = report::Scale::log, .format = report::ratio()}};
-  std::vector<std::string> columns(kSections.begin(), kSections.end());
-  columns.insert(columns.end(), {"other", "all"});
-  for (const std::string& section : columns) table.columns.push_back({.title = section, .format = report::seconds()});
+  static constexpr auto kColumns = EpochSections::fields();
+  constexpr auto kSections = std::span(kColumns).first<4>();  // neither the rest nor the sum
+  for (const auto& section : kColumns)
+    table.columns.push_back({.title = std::string(section.name), .format = report::seconds()});
   table.columns.push_back({.title = "Gain", .format = report::ratio()});
-  const auto gain = [&](const Result& result, const std::string& section) -> std::optional<double> {
-    const double before = all[0]->number(section).value_or(0), after = result.number(section).value_or(0);
+  const auto gain = [&](const SectionRecord& line,
+                        std::optional<double> EpochSections::*section) -> std::optional<double> {
+    const double before = (all[0].seconds.*section).value_or(0), after = (line.seconds.*section).value_or(0);
     return before > 0 && after > 0 ? std::optional(before / after) : std::nullopt;
   };
   std::string most;
-  for (const Result* each : all) {
+  for (const SectionLine& each : all) {
+    const bool first = &each == all.data();
     report::Row row{
-        .cells = {short_name(*each)}, .mark = each == all[0] ? Mark::baseline : Mark::none, .tone = rung_tone(*each)};
-    for (const std::string& section : columns) row.cells.emplace_back(each->number(section));
-    row.cells.emplace_back(gain(*each, "all"));
+        .cells = {short_name(each)}, .mark = first ? Mark::baseline : Mark::none, .tone = rung_tone(each.kernel)};
+    for (const auto& section : kColumns) row.cells.emplace_back(each.seconds.*section.member);
+    row.cells.emplace_back(gain(each, &EpochSections::all));
     table.rows.push_back(std::move(row));
-    if (each == all[0]) continue;
-    chart.series.push_back({.name = short_name(*each), .tone = rung_tone(*each)});
-    const auto best = std::max_element(kSections.begin(), kSections.end(), [&](const char* a, const char* b) {
-      return gain(*each, a).value_or(0) < gain(*each, b).value_or(0);
+    if (first) continue;
+    chart.series.push_back({.name = short_name(each), .tone = rung_tone(each.kernel)});
+    const auto best = std::max_element(kSections.begin(), kSections.end(), [&](const auto& a, const auto& b) {
+      return gain(each, a.member).value_or(0) < gain(each, b.member).value_or(0);
     });
-    most += fmt::format("{}{}: {} ({:.2f} times as fast)", most.empty() ? "" : "; ", short_name(*each), *best,
-                        gain(*each, *best).value_or(0));
+    most += fmt::format("{}{}: {} ({:.2f} times as fast)", most.empty() ? "" : "; ", short_name(each), best->name,
+                        gain(each, best->member).value_or(0));
   }
-  for (const char* const section : kSections) {
-    report::BarGroup group{.label = section};
-    for (std::size_t i = 1; i < all.size(); ++i) group.bars.emplace_back(gain(*all[i], section).value_or(0));
+  for (const auto& section : kSections) {
+    report::BarGroup group{.label = std::string(section.name)};
+    for (std::size_t i = 1; i < all.size(); ++i) group.bars.emplace_back(gain(all[i], section.member).value_or(0));
     if (std::any_of(group.bars.begin(), group.bars.end(), [](const report::BarValue& bar) { return bar.value > 0; }))
       chart.groups.push_back(std::move(group));
   }
@@ -196,21 +193,21 @@ void describe_sections(const Findings& findings, report::Document& document) {
 }
 
 void describe_batches(const Findings& findings, report::Document& document) {
-  const std::vector<const Result*> timings = findings.series(kBatchTimes);
+  const auto timings = findings.series<DeepRecord>(kBatchTimes);
   if (timings.empty()) return;
-  double cpus = 1;
-  for (const Result* each : timings) cpus = std::max(cpus, threads_of(*each));
+  int cpus = 1;
+  for (const DeepLine& each : timings) cpus = std::max(cpus, each.kernel.threads);
   report::Table table{.title = "An epoch by the size of its batches, SIMD kernels",
                       .columns = {{.title = "Batch"},
                                   {.title = "Published, 16 threads", .format = report::seconds()},
                                   {.title = "1 thread", .format = report::seconds()},
-                                  {.title = fmt::format("{:.0f} threads", cpus), .format = report::seconds()},
+                                  {.title = fmt::format("{} threads", cpus), .format = report::seconds()},
                                   {.title = "Gain", .format = report::ratio()}}};
   report::LineSeries one{.name = "1 thread", .tone = Tone::simd},
-      team{.name = fmt::format("{:.0f} threads", cpus), .tone = Tone::threads};
+      team{.name = fmt::format("{} threads", cpus), .tone = Tone::threads};
   for (int batch = 1; batch <= 512; batch *= 2) {
-    const Result* serial = find_by(timings, "batch", batch, 1);
-    const Result* parallel = cpus > 1 ? find_by(timings, "batch", batch, cpus) : nullptr;
+    const DeepLine* serial = find_by(timings, batch, 1);
+    const DeepLine* parallel = cpus > 1 ? find_by(timings, batch, cpus) : nullptr;
     if (serial == nullptr) continue;
     const Cell theirs = batch == 1     ? Cell(published::kBatch1On16).marked(Mark::published)
                         : batch == 512 ? Cell(published::kBatch512On16).marked(Mark::published)
@@ -222,13 +219,11 @@ void describe_batches(const Findings& findings, report::Document& document) {
     if (parallel != nullptr) team.points.push_back({double(batch), median_of(*parallel)});
   }
   table.notes = {fmt::format(
-      "Published also: {:.0f} s on one thread at 512, {:.2f} times the time on 16. Ours: {:.0f} points. A batch has a "
-      "slot "
-      "per 16 samples and a slot one thread: below 32 samples one thread computes, and all share the optimiser's step.",
-      published::kBatch512On1, published::kBatch512On1 / published::kBatch512On16,
-      timings[0]->number("points").value_or(0))};
-  const Result* smallest = find_by(timings, "batch", 1, 1);
-  const Result* largest = find_by(timings, "batch", 512, 1);
+      "Published also: {:.0f} s on one thread at 512, {:.2f} times the time on 16. Ours: {} points. A batch has a "
+      "slot per 16 samples and a slot one thread: below 32 samples one thread computes, and all share the optimiser's "
+      "step.",
+      published::kBatch512On1, published::kBatch512On1 / published::kBatch512On16, timings[0].work.points.value_or(0))};
+  const DeepLine *smallest = find_by(timings, 1, 1), *largest = find_by(timings, 512, 1);
   report::Section& section = document.section("Batches of 1 to 512");
   if (smallest != nullptr && largest != nullptr)
     section.add(report::Paragraph{fmt::format(

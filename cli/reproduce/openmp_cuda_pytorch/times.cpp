@@ -6,8 +6,6 @@
 
 #include "cli/reproduce/openmp_cuda_pytorch/experiment.hpp"
 #include "cli/reproduce/openmp_cuda_pytorch/published.hpp"
-#include "cli/reproduce/rungs.hpp"
-#include "cli/reproduce/timing.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
@@ -19,75 +17,67 @@ namespace {
 /// All that 32 threads can share: 32 slots of 16 samples.
 constexpr std::int64_t kBatch = 512;
 
-/// Trainings that are timed in turns.
-struct Contest {
-  const ExperimentRun& run;
-  std::shared_ptr<const Dataset> data;
-  std::vector<std::unique_ptr<DeepTraining>> trainings{};
-  std::vector<Variant> variants{};
+/// The deep network, timed in turns.
+class DeepContest {
+ public:
+  explicit DeepContest(const ExperimentRun& run)
+      : run_(run), data_(moon_points(run.quick ? kBatch : 1000)), contest_(run, data_) {}
 
-  void add(const std::string& name, const TrainOptions& options) {
-    try {
-      trainings.push_back(std::make_unique<DeepTraining>(*data, options));
-    } catch (const Error& error) {
-      return run.left_out(name, error.what());
-    }
-    variants.push_back(
-        {.name = name,
-         .body = [trainer = trainings.back()->trainer.get(), points = data] { trainer->fit(*points, {.epochs = 1}); },
-         .numbers = {{"threads", options.threads},
-                     {"batch", double(options.batch)},
-                     {"processors", available_cpus()},
-                     {"points", double(data->size())}},
-         .words = kernel_words(options.backend),
-         .weight_hash = trainings.back()->hash});
+  void add(const std::string& name, Backend backend, int threads, std::int64_t batch = kBatch) {
+    if (Variant* const added = contest_.add(name, deep_network(), deep_options(backend, threads, batch)))
+      put_record(DeepWork{batch, data_->size(), available_cpus()}, added->line);
   }
+  void add(Backend backend, int threads) { add(kernels_on(backend, threads), backend, threads); }
 
   void time(const std::string& series, double seconds) const {
-    time_variants(run, series, variants,
-                  run.quick ? SamplingRule{.share = 0.1, .least = 3, .most = 3, .budget_seconds = seconds / 8}
-                            : SamplingRule{.share = 0.03, .least = 6, .most = 20, .budget_seconds = seconds});
+    contest_.time(series, run_.quick ? SamplingRule{.share = 0.1, .least = 3, .most = 3, .budget_seconds = seconds / 8}
+                                     : SamplingRule{.share = 0.03, .least = 6, .most = 20, .budget_seconds = seconds});
   }
+
+ private:
+  const ExperimentRun& run_;
+  std::shared_ptr<const Dataset> data_;
+  TrainingContest contest_;
 };
 
 /// forward, backward with the loss, update, reduce; all else is other.
-std::string section_of(const SectionName& section) {
-  if (section.phase == "forward" || section.phase == "backward") return section.phase;
-  if (section.name == "loss") return "backward";
-  return section.name == "update" || section.name == "reduce" ? section.name : "other";
+std::optional<double> EpochSections::*section_of(const SectionName& section) {
+  using S = EpochSections;
+  if (section.phase == "forward") return &S::forward;
+  if (section.phase == "backward" || section.name == "loss") return &S::backward;
+  return section.name == "update" ? &S::update : section.name == "reduce" ? &S::reduce : &S::other;
 }
 
 /// Seconds of an epoch by section, from the spans: means over threads.
 void profile(const ExperimentRun& run, const Dataset& data, Backend backend, int threads) {
   const std::int64_t epochs = run.quick ? 1 : backend == Backend::naive ? 3 : 20;
-  DeepTraining training(data, deep_options(backend, threads, kBatch));
+  Network network = deep_network();
+  Trainer trainer(network, deep_options(backend, threads, kBatch));
+  trainer.fit(data, {.epochs = 1});  // makes buffers
   Profile spans;
-  training.trainer->fit(data, {.epochs = epochs, .profile = &spans});
-  std::map<std::string, double> seconds = {{"threads", threads}};
+  trainer.fit(data, {.epochs = epochs, .profile = &spans});
+  SectionRecord record{.kernel = kernel_record(backend, threads)};
+  const auto add = [&](std::optional<double>& to, double seconds) { to = to.value_or(0) + seconds / double(epochs); };
   for (const ProfileRow& row : profile_rows(spans)) {
-    seconds[section_of(row.section)] += row.seconds / double(epochs);
-    seconds["all"] += row.seconds / double(epochs);
+    add(record.seconds.*section_of(row.section), row.seconds);
+    add(record.seconds.all, row.seconds);
   }
-  run.record(fmt::format("{}: {}", kSectionTimes, kernels_on(backend, threads)), seconds,
-             {{"backend", backend_names()[static_cast<std::size_t>(backend)]}});
+  run.record(fmt::format("{}: {}", kSectionTimes, kernels_on(backend, threads)), record);
 }
 
 }  // namespace
 
 void time_threads(const ExperimentRun& run) {
   run.progress("the network of the timings on 1 to 32 threads");
-  Contest threads{.run = run, .data = moon_points(run.quick ? kBatch : 1000)};
+  DeepContest threads(run);
   for (const openmp_published::ThreadTime& each : openmp_published::kThreads)
-    if (!run.quick || each.threads <= available_cpus())
-      threads.add(kernels_on(Backend::naive, each.threads), deep_options(Backend::naive, each.threads, kBatch));
-  for (const openmp_published::ThreadTime& each : openmp_published::kThreads)
-    threads.add(kernels_on(Backend::simd, each.threads), deep_options(Backend::simd, each.threads, kBatch));
+    if (!run.quick || each.threads <= available_cpus()) threads.add(Backend::naive, each.threads);
+  for (const openmp_published::ThreadTime& each : openmp_published::kThreads) threads.add(Backend::simd, each.threads);
   threads.time(kThreadTimes, 120);
   run.progress("plain loops, SIMD, libraries, devices");
-  Contest kinds{.run = run, .data = threads.data};
-  kinds.add(kernels_on(Backend::naive, 1), deep_options(Backend::naive, 1, kBatch));
-  for (const Backend backend : backends_beside_naive(!run.quick))
-    kinds.add(kernels_on(backend, 1), deep_options(backend, 1, kBatch));
+  DeepContest kinds(run);
+  kinds.add(Backend::naive, 1);
+  for (const Backend backend : backends_beside_naive(!run.quick)) kinds.add(backend, 1);
   kinds.time(kKindTimes, 60);
 }
 
@@ -107,11 +97,10 @@ void measure_sections(const ExperimentRun& run) {
 
 void time_batches(const ExperimentRun& run) {
   run.progress("batches of 1 to 512");
-  Contest contest{.run = run, .data = moon_points(run.quick ? kBatch : 1000)};
+  DeepContest contest(run);
   for (std::int64_t batch = 512; batch >= 1; batch /= run.quick ? 8 : 2)
     for (const int threads : available_cpus() > 1 ? std::vector<int>{1, available_cpus()} : std::vector<int>{1})
-      contest.add(fmt::format("batch {}, {}", batch, count_of(threads, "thread")),
-                  deep_options(Backend::simd, threads, batch));
+      contest.add(fmt::format("batch {}, {}", batch, count_of(threads, "thread")), Backend::simd, threads, batch);
   contest.time(kBatchTimes, 60);
 }
 

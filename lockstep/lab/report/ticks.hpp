@@ -24,7 +24,7 @@ struct AxisMap {
 
 /// Steps of 1, 2 or 5 times a power of ten, at most about `most` of them, within [low, high].
 std::vector<double> linear_ticks(double low, double high, int most);
-/// Decades, every so many of them that there are at most about `most`; 1, 2 and 5 of each where decades are few.
+/// Decades, thinned out to about `most`; 1, 2 and 5 of each where decades are few.
 std::vector<double> log_ticks(double low, double high, int most);
 
 /// An axis over the values that it can show; other values are ignored. Linear ones reach from tick to tick, and hold

@@ -93,7 +93,7 @@ std::function<void(double)> core_of(int rank) {
   return [host](double seconds) { simgrid::s4u::this_actor::exec_init(seconds * kNodeFlops)->set_host(host)->wait(); };
 }
 
-/// What a rank has to compute until somebody can notice: the next message, or a look at the clock. One piece of work
+/// Work that a rank has to compute before the next message or the next look at the clock. One piece of work
 /// instead of one for every section, because SimGrid's lists of what a rank has done grow with each.
 class Backlog {
  public:

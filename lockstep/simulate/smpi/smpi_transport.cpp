@@ -52,8 +52,8 @@ class SmpiTransport final : public Transport {
     return last_;
   }
 
-  /// Waits: to look again and again would let the simulated clock stand still, or jump. Whoever asks has begun all that
-  /// it needs (ranks.cpp), so nobody waits in vain.
+  /// Waits: to look again and again would let the simulated clock stand still, or jump. A caller has begun all that
+  /// it needs (ranks.cpp), so no rank waits in vain.
   bool finished(TransportRequest request) override {
     Open& open = open_[static_cast<std::size_t>(request)];
     options_.work_off();
@@ -92,7 +92,7 @@ class SmpiTransport final : public Transport {
 
   void compute(double seconds) { options_.add_work(seconds); }
 
-  /// Nobody else wants the core: only the moment matters at which the rank notices.
+  /// The core is free: only the time at which the rank notices matters.
   void wait_alone(MPI_Request& request) {
     check(MPI_Wait(&request, MPI_STATUS_IGNORE));
     const double waited = MPI_Wtime() - waiting_since_, more = noticed_after(options_.model.nap, waited) - waited;
@@ -107,7 +107,7 @@ class SmpiTransport final : public Transport {
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
       if (done != 0) return;
       const double waited = MPI_Wtime() - waiting_since_;
-      if (waited < seconds_of(RankWait::yield)) {  // whoever computes goes first
+      if (waited < seconds_of(RankWait::yield)) {  // computing ranks go first
         simgrid::s4u::this_actor::sleep_for(kLook);
         continue;
       }

@@ -16,7 +16,7 @@ struct Traffic {
 
 struct SmpiOptions {
   const MachineModel& model;             // must outlive the transport
-  std::function<void(double)> add_work;  // so many seconds for the rank's core, before anything else happens
+  std::function<void(double)> add_work;  // adds seconds to the work of the rank's core, before its next message
   std::function<void()> work_off;        // returns when all of it is done
 };
 

@@ -83,12 +83,12 @@ Ir
 TEST(Callgrind, SharesOfTheTraining) {
   const auto shares = parse_callgrind(kAnnotated);
   ASSERT_TRUE(shares);
-  EXPECT_DOUBLE_EQ(shares->at("linear backward"), 0.4);
-  EXPECT_DOUBLE_EQ(shares->at("linear forward"), 0.3);
-  EXPECT_DOUBLE_EQ(shares->at("relu forward"), 0.05);
-  EXPECT_DOUBLE_EQ(shares->at("sigmoid and loss"), 0.07);
-  EXPECT_DOUBLE_EQ(shares->at("load"), 0.03);
-  EXPECT_NEAR(shares->at("other"), 0.15, 1e-12);
+  EXPECT_DOUBLE_EQ(*shares->linear_backward, 0.4);
+  EXPECT_DOUBLE_EQ(*shares->linear_forward, 0.3);
+  EXPECT_DOUBLE_EQ(*shares->relu_forward, 0.05);
+  EXPECT_DOUBLE_EQ(*shares->sigmoid_and_loss, 0.07);
+  EXPECT_DOUBLE_EQ(*shares->load, 0.03);
+  EXPECT_NEAR(*shares->other, 0.15, 1e-12);
 }
 
 TEST(Callgrind, NothingWithoutOurNames) {

@@ -1,0 +1,52 @@
+#pragma once
+// The measuring part of the ladder: which rungs run here, whether they train the same weights on the same few samples,
+// on how many samples each is measured, and the measurements themselves.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/ladder/ladder.hpp"
+#include "cli/ladder/peers.hpp"
+#include "cli/ladder/records.hpp"
+#include "cli/ladder/turn.hpp"
+#include "cli/output/console.hpp"
+#include "lockstep/lab/sampling.hpp"
+
+namespace lockstep::cli {
+
+/// A rung that runs here, and what was measured.
+struct RungMeasurement {
+  Rung rung{};
+  std::int64_t samples = 0;  // of the training set that it was measured on
+  SampledResult sampled{};   // seconds per pass over those samples
+  std::vector<int> turns{};  // the number of every turn it took, warm-up included, among those of all rungs
+  Turn check{};              // the training on check_samples, the same for every rung: its hash is shown
+  Turn last{};               // of the samples: phases of ranks, hash, accuracy
+  std::optional<TurnProfile> profile{};
+  std::optional<WeightMark> mark{};            // nothing: not compared yet
+  std::optional<double> largest_difference{};  // of weights, where they are comparable and not the same: of the check,
+                                               // of a later turn where only that differs
+  std::string version{};                       // of a peer
+};
+
+struct LadderMeasurement {
+  RunConfig config{};
+  std::int64_t epoch_samples = 0;  // of a whole epoch
+  std::int64_t check_samples = 0;  // that every rung trains before it is measured
+  CeilingsRecord ceilings{};
+  std::vector<RungMeasurement> rungs{};
+  std::vector<LeftOutRung> left_out{};
+  TurnSetting setting{};
+  bool stopped = false;
+  CurveRecord curve{};  // the whole training on the fastest rung of the promise; no loss: there was none
+};
+
+/// Takes all that was measured so far after every round: for files that outlive a kill.
+using KeepMeasurement = std::function<void(const LadderMeasurement&)>;
+
+/// A signal ends it early: `stopped` is set, and all that was measured is there.
+LadderMeasurement measure_rungs(const LadderArguments& arguments, Console& console, const Stopped& stopped,
+                                const KeepMeasurement& keep);
+
+}  // namespace lockstep::cli
