@@ -23,8 +23,8 @@ const std::vector<Overhead>& overheads() {
   static const std::vector<Overhead> all = {
       {"barrier wait",
        {"wait", "bubble"},
-       "{0:.0f} % of its time the workers wait for each other at barriers: too little work per step for so many, or "
-       "something else runs on their cores"},
+       "{0:.0f} % of its time the workers wait for each other at barriers: too little work per step for their number, "
+       "or something else runs on their cores"},
       {"exchange", {"exchange", "broadcast", "gather"}, "{0:.0f} % of its time goes into messages between ranks"},
       {"reduction", {"reduce", "update"}, "{0:.0f} % of its time goes into adding up gradients and the optimiser step"},
       {"serial part", {"shuffle", "report"}, "{0:.0f} % of its time is work that one thread does alone"},
@@ -75,8 +75,8 @@ Limit find_limit(const RungShares& shares) {
                                   100 * shares.bandwidth_share)};
   if (shares.flops_share >= kNearCeiling)
     return {"arithmetic",
-            fmt::format("it computes at {:.0f} % of the machine's arithmetic peak: little is left to gain with so many "
-                        "workers",
+            fmt::format("it computes at {:.0f} % of the machine's arithmetic peak: little is left to gain with this "
+                        "number of workers",
                         100 * shares.flops_share)};
   return {"kernels",
           fmt::format(

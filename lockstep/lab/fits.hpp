@@ -23,7 +23,7 @@ struct LawFit {
   std::string law;                                  // "amdahl", "gustafson", "usl"
   std::map<std::string, FittedValue> parameters;    // serial; contention, coherence
   std::vector<double> workers, speedup, low, high;  // the curve and its band, at 1 ... `to` workers
-  bool exact = false;  // as many points as parameters: it passes through them, and proves nothing
+  bool exact = false;  // no more points than parameters: the curve passes through them and proves nothing
 };
 
 /// 1/S = s + (1-s)/p, least squares in s over the points with p > 1. Strong scaling, 2 points or more with one of p
@@ -46,7 +46,7 @@ bool is_share(const FittedValue& fitted);
 /// The same of an efficiency, or of what a part gains as a share of the workers: far above 1 it is a fault of
 /// measuring.
 bool is_efficiency(double share);
-/// What stands in the place of a value that is none.
+/// Shown instead of a value that cannot be right.
 inline constexpr const char* kNotUsable = "not usable";
 inline constexpr const char* kWhyNotUsable = "the machine was busy, or the work is too little to share";
 

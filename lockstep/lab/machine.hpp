@@ -20,7 +20,7 @@ struct MachineDescription {
   int cores = 1;          // physical ones, as far as known
   std::vector<CacheLevel> caches{};
   std::vector<std::string> instruction_sets{};  // of those that kernels are built for
-  double load = 0;  // mean number of running processes over the last minute: above 0 somebody else measures too
+  double load = 0;  // mean number of running processes over the last minute; above 0: other processes disturb
 };
 
 MachineDescription describe_machine();

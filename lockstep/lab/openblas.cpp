@@ -62,7 +62,7 @@ std::optional<double> measure_openblas(Scalar scalar, int threads, std::int64_t 
   blas.set_num_threads(threads);
   const double rate = scalar == Scalar::float32 ? measure<float>(blas.sgemm, size, seconds)
                                                 : measure<double>(blas.dgemm, size, seconds);
-  // Whoever uses the library next (one thread per slot) finds it as kernels expect it.
+  // Kernels call the library with one thread per slot.
   blas.set_num_threads(1);
   return rate;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// OpenBLAS, looked for at run time: nobody needs it, and a program that does not use it does not start its threads.
+// OpenBLAS, loaded at run time: it is optional, and a program that does not use it does not start its threads.
 
 #include <string>
 
@@ -33,7 +33,7 @@ struct OpenBlas {
 /// Loads a library by its file name; it stays loaded, because its threads do not survive dlclose.
 OpenBlas load_openblas(const char* file);
 
-/// libopenblas.so.0, loaded on the first call, with one thread per call: whoever wants more sets it back afterwards.
+/// libopenblas.so.0, loaded on the first call, with one thread per call. A caller that sets more threads restores one.
 const OpenBlas& openblas();
 
 }  // namespace lockstep

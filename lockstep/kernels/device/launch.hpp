@@ -75,7 +75,7 @@ Shape over_tiles(const Device& device, std::int64_t samples, std::int64_t tiles,
   return {.groups = {divide_up(samples, 2 * device.info().lanes<T>()), tiles, images}, .vectors = true};
 }
 
-// One function per family of operations fills its slots of a table; parts.cpp instantiates them.
+// One function per family of operations fills its slots of a table; table.cpp calls them.
 template <class T, Style kStyle>
 void add_elementwise(KernelTable<T>& table);
 template <class T, Style kStyle>

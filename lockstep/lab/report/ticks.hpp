@@ -24,7 +24,7 @@ struct AxisMap {
 
 /// Steps of 1, 2 or 5 times a power of ten, at most about `most` of them, within [low, high].
 std::vector<double> linear_ticks(double low, double high, int most);
-/// Decades, every so many of them that there are at most about `most`; 1, 2 and 5 of each where decades are few.
+/// Decades, thinned out evenly to at most about `most`; 1, 2 and 5 of each decade where there are few.
 std::vector<double> log_ticks(double low, double high, int most);
 
 /// An axis over the values that it can show; other values are ignored. Linear ones reach from tick to tick, and hold
@@ -35,7 +35,7 @@ AxisMap make_axis(const Axis& axis, std::span<const double> values, bool from_ze
 /// The given ticks that are on the axis, or made ones.
 std::vector<double> axis_ticks(const Axis& axis, const AxisMap& map, int most);
 
-/// Percentages, times, sizes and the like by the format of the axis; plain numbers with as many decimals as their step
+/// Percentages, times, sizes and the like by the format of the axis; plain numbers with the decimals that their step
 /// needs, and as powers of ten from 100,000 on.
 std::vector<std::string> tick_texts(const Axis& axis, std::span<const double> ticks);
 
