@@ -1,21 +1,19 @@
 #include "lockstep/kernels/primitives/table.hpp"
 
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
 #include "lockstep/kernels/naive/table.hpp"
+#include "lockstep_built_isas.hpp"
 
 namespace lockstep {
 
-namespace simd_baseline {
-PrimitiveTable make_primitives();
-}
-namespace simd_avx2 {
-PrimitiveTable make_primitives();
-}
-namespace simd_avx512 {
-PrimitiveTable make_primitives();
-}
-namespace simd_neon {
-PrimitiveTable make_primitives();
-}
+#define LOCKSTEP_DECLARE(isa)         \
+  namespace simd_##isa {              \
+    PrimitiveTable make_primitives(); \
+  }
+LOCKSTEP_BUILT_ISAS(LOCKSTEP_DECLARE)
+#undef LOCKSTEP_DECLARE
 
 PrimitiveTable naive_primitives() {
   return make_naive_table<float>().backend == "naive" ? naive_fma::make_primitives()
@@ -27,17 +25,12 @@ PrimitiveTable naive_o0_primitives() {
   return naive_o0::make_primitives();
 }
 
-PrimitiveTable simd_primitives([[maybe_unused]] Isa isa) {
-#if defined(__x86_64__)
-#if defined(LOCKSTEP_AVX512)
-  if (isa == Isa::avx512) return simd_avx512::make_primitives();
-#endif
-  return isa == Isa::avx2 ? simd_avx2::make_primitives() : simd_baseline::make_primitives();
-#elif defined(__aarch64__)
-  return simd_neon::make_primitives();
-#else
-  return simd_baseline::make_primitives();
-#endif
+PrimitiveTable simd_primitives(Isa isa) {
+#define LOCKSTEP_MAKE(name) \
+  if (isa == Isa::name) return simd_##name::make_primitives();
+  LOCKSTEP_BUILT_ISAS(LOCKSTEP_MAKE)
+#undef LOCKSTEP_MAKE
+  throw Error(ExitCode::bug, fmt::format("no primitives for {}", isa_name(isa)));
 }
 
 }  // namespace lockstep

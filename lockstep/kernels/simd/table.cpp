@@ -5,97 +5,97 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/cpu_features.hpp"
 #include "lockstep/kernels/naive/table.hpp"
+#include "lockstep_built_isas.hpp"
 
 namespace lockstep {
 
-#if defined(__x86_64__)
-namespace simd_baseline {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
-namespace simd_avx2 {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
-#if defined(LOCKSTEP_AVX512)
-namespace simd_avx512 {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
-#endif
-#elif defined(__aarch64__)
-namespace simd_neon {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
-#else
-namespace simd_baseline {
-template <class T>
-void fill_table(KernelTable<T>& table);
-}
-#endif
+// One namespace per instruction set of this build: see isa.hpp.
+#define LOCKSTEP_DECLARE(isa)               \
+  namespace simd_##isa {                    \
+    template <class T>                      \
+    void fill_table(KernelTable<T>& table); \
+  }
+LOCKSTEP_BUILT_ISAS(LOCKSTEP_DECLARE)
+#undef LOCKSTEP_DECLARE
 
 namespace {
 
 constexpr std::array<std::string_view, 4> kIsaNames = {"baseline", "avx2", "avx512", "neon"};
 
-std::vector<std::string_view> names_of(const std::vector<Isa>& isas) {
+std::string names_of(const std::vector<Isa>& isas) {
   std::vector<std::string_view> names;
   for (const Isa isa : isas) names.push_back(isa_name(isa));
-  return names;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
+
+#if defined(__aarch64__)
+constexpr bool kArm = true;
+#else
+constexpr bool kArm = false;
+#endif
+
+/// Whether the processor has the instructions.
+bool can_run(Isa isa) {
+  switch (isa) {
+    case Isa::baseline:
+      return !kArm;
+    case Isa::neon:
+      return kArm;
+    case Isa::avx2:
+      return cpu_features().avx2;
+    case Isa::avx512:
+      return cpu_features().avx512;
+  }
+  return false;
+}
+
+#define LOCKSTEP_NAME(isa) Isa::isa,
+constexpr std::array kBuilt = {LOCKSTEP_BUILT_ISAS(LOCKSTEP_NAME)};
+#undef LOCKSTEP_NAME
 
 }  // namespace
 
 std::string_view isa_name(Isa isa) { return kIsaNames[static_cast<std::size_t>(isa)]; }
 
 std::vector<Isa> supported_isas() {
-#if defined(__x86_64__)
-  const CpuFeatures cpu = cpu_features();
-  std::vector<Isa> isas = {Isa::baseline};
-  if (cpu.avx2) isas.push_back(Isa::avx2);
-#if defined(LOCKSTEP_AVX512)
-  if (cpu.avx512) isas.push_back(Isa::avx512);
-#endif
+  std::vector<Isa> isas;
+  std::copy_if(kBuilt.begin(), kBuilt.end(), std::back_inserter(isas), can_run);
   return isas;
-#elif defined(__aarch64__)
-  return {Isa::neon};
-#else
-  return {Isa::baseline};
-#endif
 }
 
 Isa chosen_isa() {
   const std::vector<Isa> supported = supported_isas();
+  if (supported.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("this build has SIMD kernels for {} only, which this processor cannot run; build it again "
+                            "with all instruction sets (make build, or cmake -DLOCKSTEP_ISAS=all)",
+                            names_of({kBuilt.begin(), kBuilt.end()})));
   const auto wanted = environment_text("LOCKSTEP_ISA");
   if (!wanted) return supported.back();
   const auto named = std::find(kIsaNames.begin(), kIsaNames.end(), *wanted);
   const Isa isa = static_cast<Isa>(named - kIsaNames.begin());
-  if (std::find(supported.begin(), supported.end(), isa) == supported.end())
-    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_ISA={}: not on this machine; use one of {}", *wanted,
-                                             fmt::join(names_of(supported), ", ")));
-  return isa;
+  if (std::find(supported.begin(), supported.end(), isa) != supported.end()) return isa;
+  if (named != kIsaNames.end() && can_run(isa) && std::find(kBuilt.begin(), kBuilt.end(), isa) == kBuilt.end())
+    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_ISA={}: not in this build; use one of {}, or build all "
+                                             "instruction sets (make build, or cmake -DLOCKSTEP_ISAS=all)",
+                                             *wanted, names_of(supported)));
+  throw Error(ExitCode::usage,
+              fmt::format("LOCKSTEP_ISA={}: not on this machine; use one of {}", *wanted, names_of(supported)));
 }
 
 template <class T>
-KernelTable<T> make_simd_table([[maybe_unused]] Isa isa) {
+KernelTable<T> make_simd_table(Isa isa) {
   KernelTable<T> table = make_naive_table<T>();
-#if defined(__x86_64__)
-  if (isa == Isa::baseline) simd_baseline::fill_table(table);
-  if (isa == Isa::avx2) simd_avx2::fill_table(table);
-#if defined(LOCKSTEP_AVX512)
-  if (isa == Isa::avx512) simd_avx512::fill_table(table);
-#endif
-#elif defined(__aarch64__)
-  simd_neon::fill_table(table);
-#else
-  simd_baseline::fill_table(table);
-#endif
+#define LOCKSTEP_FILL(name) \
+  if (isa == Isa::name) simd_##name::fill_table(table);
+  LOCKSTEP_BUILT_ISAS(LOCKSTEP_FILL)
+#undef LOCKSTEP_FILL
   return table;
 }
 
