@@ -2,7 +2,8 @@
 
 Arrows point down: a folder of lockstep/ or cli/ includes only the folders named for it below, and so does a folder inside
 kernels/. CLI11 stays in one folder. Headers need no library that the package does not ask for. No source file passes
-600 lines. No text names a path of one machine. The environment is read, and libraries are opened, in one place. The
+600 lines. No text names a path of one machine. Files that comments and docs
+name exist. The environment is read, and libraries are opened, in one place. The
 library names no options of the program.
 """
 import pathlib
@@ -172,6 +173,30 @@ def machine_paths(root):
                 yield f"{path.relative_to(root)}:{number} names a path of one machine"
 
 
+# A file of the repository by its path, anywhere in a text; by its name, in comments of C++ and in docs.
+FILE_PATH = re.compile(r"(?<![\w/.<*-])((?:lockstep|cli|tests|docs|examples|scripts|cmake)/[\w./-]*\.(?:cpp|hpp|h|cu|cuh|py|md|toml|cmake))\b")
+FILE_NAME = re.compile(r"(?<![\w/.<\"*-])([a-z]\w*(?:/\w+)*\.(?:hpp|cpp|cuh))\b")
+NAMES_FILES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".md", ".txt", ".cmake", ""}
+# The past names what was there then; C++ that tests plant, or CMake writes.
+NAMES_OTHERS = ("CHANGELOG.md", "tests/tree_test.py", "tests/fuzz/")
+
+
+def named_files_that_are_missing(root):
+    files = [path for path in repository_files(root) if path.is_file()]
+    known = {path.relative_to(root).as_posix() for path in files}
+    endings = {"/".join(name.split("/")[i:]) for name in known for i in range(name.count("/") + 1)}
+    for path in files:
+        own = path.relative_to(root).as_posix()
+        if path.suffix not in NAMES_FILES or own.startswith(NAMES_OTHERS):
+            continue
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+            missing = [name for name in FILE_PATH.findall(line) if name not in known]
+            comment = line if path.suffix == ".md" else line.partition("//")[2] if path.suffix in {".cpp", ".hpp"} else ""
+            missing += [name for name in FILE_NAME.findall(comment) if name not in endings and name not in missing]
+            for name in missing:
+                yield f"{own}:{number} names {name}, which does not exist"
+
+
 # Functions that one file has, and those that may call them besides: plugins are files of their own.
 ONE_PLACE = {"getenv": "lockstep/core/environment.cpp", "dlopen": "lockstep/core/plugin.cpp"}
 OWN_FILES = ("lockstep/kernels/cuda/shared_file.cuh", "lockstep/simulate/smpi/", "lockstep/parallel/mpi/")
@@ -202,8 +227,7 @@ def options_in_the_library(root):
 
 
 RULES = (upward_arrows, upward_arrows_in_kernels, upward_arrows_of_the_program, headers_with_private_libraries,
-         long_files, machine_paths,
-         calls_in_other_places, options_in_the_library)
+         long_files, machine_paths, calls_in_other_places, options_in_the_library, named_files_that_are_missing)
 
 
 class PlantedViolations(unittest.TestCase):
@@ -270,6 +294,14 @@ class PlantedViolations(unittest.TestCase):
         self.assertEqual(len(self.findings(options_in_the_library, {"lockstep/nn/a.cpp": 'f("use --backend simd");'})), 1)
         for text in ('--i; f("a", --b);', 'f("use srun --mpi=pmix");', '// "--threads" is not ours'):
             self.assertEqual(self.findings(options_in_the_library, {"lockstep/nn/a.cpp": text}), [], text)
+
+    def test_named_files_that_are_missing(self):
+        there = {"lockstep/nn/linear.hpp": "// see layer.hpp, nn/layer.hpp and lockstep/nn/layer.hpp\n#include <vector.hpp>\n",
+                 "lockstep/nn/layer.hpp": "", "docs/a.md": "`lockstep/nn/linear.hpp`, `lockstep/kernels/<op>.hpp`, a.md"}
+        self.assertEqual(self.findings(named_files_that_are_missing, there), [])
+        for name, text in {"lockstep/nn/b.cpp": "// of gone.hpp", "docs/b.md": "`nn/gone.cpp`", "cli/c.hpp": "// nn/a/layer.hpp",
+                           "tests/d.py": "# docs/gone.md"}.items():
+            self.assertEqual(len(self.findings(named_files_that_are_missing, there | {name: text})), 1, name)
 
     def test_long_file(self):
         self.assertEqual(self.findings(long_files, {"a.cpp": "\n" * WALL}), [])

@@ -60,7 +60,7 @@ PrimitiveTimes measure_max(const PrimitiveOptions& options, const PrimitiveLimit
 PrimitiveTimes measure_xxt(std::int64_t n, std::int64_t k, const PrimitiveOptions& options,
                            const PrimitiveLimits& limits, Console& console);
 
-struct PythonTimes;  // bench_python.hpp
+struct PythonTimes;  // cli/bench/python.hpp
 
 /// Best of 3 rounds of up to 20 calls; fewer where they would take too long, which the result says. Rounds interleave
 /// the variants. Every variant is called and checked before.

@@ -1,5 +1,7 @@
 #include "cli/ladder/turn.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/shell_words.hpp"
 #include "lockstep/run/directory.hpp"
+#include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
 
@@ -100,14 +103,25 @@ void read_timings(const fs::path& file, Turn& turn) {
   if (turn.seconds <= 0) not_understood("how long it took");
 }
 
+/// Ranks of one thread each are bound to cores, as Open MPI's mpirun does by itself with two of them: a rank that spins
+/// on the core of the rank it waits for holds up both until the kernel moves one. Not where the process is confined to
+/// some processors, which mpirun does not know.
+bool binds_ranks(const Rung& rung) {
+  return rung.ranks > 1 && rung.threads == 1 && rung.ranks <= available_cpus() &&
+         available_cpus() == static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 Captured start(const Rung& rung, std::vector<std::string> words, const TurnSetting& setting, double limit) {
   const CaptureOptions options{.patience = milliseconds_of(limit), .stopped = setting.stopped};
   if (rung.ranks == 1) {
     words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
     return run_captured(words, options);
   }
-  const StartCommand command =
-      start_command(find_mpirun(""), {.command = std::move(words)}, rung.ranks, {}, false, "ladder");
+  const Mpirun mpirun = find_mpirun("");
+  MpirunOptions launch{.command = std::move(words)};
+  // Overload: processors may be the hardware threads of fewer cores.
+  if (binds_ranks(rung)) launch.bind_to = mpirun.open_mpi ? "core:overload-allowed" : "core";
+  const StartCommand command = start_command(mpirun, launch, rung.ranks, {}, false, "ladder");
   return run_captured(command.words, {options.patience, command.environment, options.stopped});
 }
 
@@ -121,7 +135,8 @@ TurnSetting setting_of(const RunConfig& config, std::int64_t epoch_samples) {
 }
 
 std::string turn_command(const Rung& rung, const TurnSetting& setting, std::int64_t samples) {
-  const std::string mpirun = rung.ranks > 1 ? fmt::format("mpirun -n {} ", rung.ranks) : "";
+  const std::string mpirun =
+      rung.ranks > 1 ? fmt::format("mpirun -n {}{} ", rung.ranks, binds_ranks(rung) ? " --bind-to core" : "") : "";
   return fmt::format("{}lockstep {}", mpirun, shell_words(train_words(rung, setting, samples)));
 }
 

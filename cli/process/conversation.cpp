@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,7 @@ Conversation::Conversation(const std::vector<std::string>& words, const Environm
   errors_.close(1);
   try {
     greeting_ = answer(seconds);
+    signal_group(SIGSTOP);
   } catch (...) {
     end_group(child_);
     throw;
@@ -36,10 +38,15 @@ Conversation::~Conversation() { end_group(child_); }
 
 Json Conversation::ask(const std::string& command, double seconds) {
   const std::string line = command + "\n";
+  signal_group(SIGCONT);
   // Where it has ended the answer says why.
   if (::write(to_[1], line.data(), line.size()) < 0) to_.close(1);
-  return answer(seconds);
+  Json json = answer(seconds);
+  signal_group(SIGSTOP);
+  return json;
 }
+
+void Conversation::signal_group(int number) const { ::kill(-child_, number); }
 
 Json Conversation::answer(double seconds) {
   const auto limit = Clock::now() + milliseconds_of(seconds);

@@ -1,6 +1,7 @@
 #pragma once
-// A program that answers commands by lines of JSON and stays alive between them, so that it can be measured in turns
-// with others: the scripts of bench/peers and bench/reproduce.
+// A program that answers commands by lines of JSON and keeps running between them, so that it can be measured in turns
+// with others: the scripts of bench/peers and bench/reproduce. Between two commands its process group is stopped
+// (SIGSTOP): threads that spin, timers and garbage collectors of an idle peer take no processor from another turn.
 
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ class Conversation {
 
  private:
   Json answer(double seconds);
+  void signal_group(int number) const;
 
   Stopped stopped_;
   Pipe to_, from_, errors_;

@@ -94,6 +94,7 @@ std::optional<int> ended(pid_t child) {
 
 int end_group(pid_t child) {
   ::kill(-child, SIGTERM);
+  ::kill(-child, SIGCONT);  // a stopped process does not see SIGTERM
   const auto limit = Clock::now() + kPolite;
   std::optional<int> code;
   while (!(code = ended(child)) && Clock::now() < limit) std::this_thread::sleep_for(kPause);

@@ -1,6 +1,6 @@
 #pragma once
-// Every environment variable that Lockstep reads stands in one list, with what its value may be; nothing else of the
-// tree calls getenv. docs/environment.md is the same list for readers.
+// The one list of environment variables that Lockstep reads, with the values they may have; no other file calls getenv.
+// docs/environment.md is the same list for users.
 //
 // A variable that is set to nothing counts as not set. A value that is not what the list allows is Error(usage), which
 // names the variable, the allowed values and an example; a name that is not in the list is Error(bug).
@@ -41,7 +41,7 @@ std::optional<double> environment_number(std::string_view name);
 /// A choice of 0 and 1: whether it is 1.
 bool environment_flag(std::string_view name, bool otherwise = false);
 
-/// The value of an integer of the list that somebody else has looked up.
+/// Parses `text` as the value of the integer variable `name`, for a caller that has looked it up itself.
 std::int64_t environment_integer(std::string_view name, std::string_view text);
 
 /// Checks every variable of the list: for a program, before it begins anything.

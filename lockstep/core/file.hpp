@@ -21,7 +21,7 @@ std::vector<std::byte> read_file(const std::filesystem::path& path, std::int64_t
 /// The same as text.
 std::string read_text(const std::filesystem::path& path, std::int64_t max_bytes, ExitCode code = ExitCode::data);
 
-/// Writes path so that whoever looks sees the old file or the new one, also after a crash or a power cut: a temporary
+/// Writes the file so that a reader sees the old content or the new one, also after a crash or a power cut: a temporary
 /// file beside it, fsync, rename, fsync of the folder. A symbolic link is followed, an existing file keeps its
 /// permissions. On failure the old file stays, no temporary file is left, and Error(resources) says what went wrong:
 /// no space, no permission, no such folder, or a path that is not a regular file.

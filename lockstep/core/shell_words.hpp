@@ -1,5 +1,5 @@
 #pragma once
-// Commands as somebody can type them again: in reports, and in notes of what to do next.
+// Commands quoted for a shell, so that a reader of a report or a message can copy them.
 
 #include <span>
 #include <string>

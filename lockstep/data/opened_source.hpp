@@ -24,7 +24,7 @@ struct OpenedSource {
 /// unknown.
 std::string setting_place(const DataConfig& config, const std::string& key);
 
-/// A condition on a setting of [data]: where it does not hold the user is told `message`.
+/// Throws Error(usage) with `message` and the place of the key in the configuration unless `condition` holds.
 void require_setting(bool condition, const DataConfig& config, const std::string& key, std::string_view message);
 
 /// Throws the error with the place of the setting in front, unless it has one or is a fault of ours.

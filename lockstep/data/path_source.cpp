@@ -26,12 +26,12 @@ struct Reading {
   std::vector<std::string> columns{};  // CSV: the names in the header
 };
 
-/// A row or a column is a vector: its elements stand for as many samples.
+/// A row or a column is a vector with one element per sample.
 bool is_vector(const Array& array) {
   return array.rank() == 1 || (array.rank() == 2 && (array.dims[0] == 1 || array.dims[1] == 1));
 }
 
-/// One label per sample stands in [n], [n,1] or [1,n]; real targets also in [n,k].
+/// Labels, one per sample, have the shape [n], [n,1] or [1,n]; real targets also [n,k].
 Array one_per_sample(Array y, std::int64_t samples, bool regression, const std::string& name) {
   const bool one_sample = regression && samples == 1 && y.rank() == 2 && y.dims[0] == 1;  // [1,k]
   if (is_vector(y) && !one_sample) {
@@ -113,7 +113,7 @@ std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Rea
   return std::make_shared<FileDataset>(request.path, std::move(targets), shape, is_channels_last(config));
 }
 
-/// Tables of integers in columns called pixel are pictures, and nobody divided them by 255.
+/// Integers in columns called pixel are pictures that were not divided by 255: suggests data.scale.
 void suggest_scale(const ArrayPair& pair, Reading& reading) {
   if (reading.config.scale != 0 || reading.config.standardise) return;
   std::vector<std::int64_t> pixels;

@@ -25,11 +25,11 @@ struct Samples {
 /// Error(data) when there are no samples, no features, or more than three dimensions per sample.
 Shape sample_shape_of(std::span<const std::int64_t> dims, std::string_view name);
 
-/// True when the numbers of a sample `stored` stand in the order of `wanted`, without a word about which is which: one
-/// of them is a plain list, or both have the same extents but for ones ([28,28], [1,28,28] and [28,28,1]).
+/// True when a sample of shape `stored` can be read as one of shape `wanted` without reordering its numbers: one shape
+/// is a plain list, or both have the same extents apart from ones ([28,28], [1,28,28] and [28,28,1]).
 bool same_order(const Shape& stored, const Shape& wanted);
 
-/// Error(usage) unless the samples can be read as a network's input: in the same order, as many numbers.
+/// Error(usage) unless the samples can be read as a network's input: the same number of elements, in the same order.
 void check_input(const Shape& input, const Dataset& data);
 
 /// Images [height,width,channels], one after another, become [channels,height,width] in place.

@@ -40,7 +40,7 @@ LOCKSTEP_INLINE void scale_row(const Raw* __restrict in, std::int64_t count, T s
   }
 }
 
-/// The elements of 16 bytes, as many as there are.
+/// The elements that 16 bytes hold.
 template <class Raw>
 struct Line {
   static constexpr std::int64_t kWidth = 16 / static_cast<std::int64_t>(sizeof(Raw));

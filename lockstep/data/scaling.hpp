@@ -27,7 +27,7 @@ class Scaling {
   /// One number each, or one per feature.
   std::span<const double> scales() const { return scale_; }
   std::span<const double> offsets() const { return offset_; }
-  /// True when the pairs fit a sample of so many features.
+  /// True when there is one pair for all features, or one per feature.
   bool fits(std::int64_t features) const;
 
  private:

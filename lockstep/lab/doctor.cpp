@@ -28,7 +28,7 @@ Finding check_frequency(const MachineState& s) {
   if (s.governors.empty())
     return {Grade::note, "frequency",
             s.hypervisor.empty() ? "no frequency scaling is visible" : "decided by the host, not visible here",
-            "clocks may change while it is measured, and nobody can tell",
+            "clocks may change during a measurement without being seen",
             "nothing to do from here; the intervals show it"};
   const std::string seen = fmt::format("governor {}{}", fmt::join(s.governors, ", "),
                                        s.turbo ? (*s.turbo ? ", turbo on" : ", turbo off") : "");
@@ -71,7 +71,7 @@ Finding check_oversubscription(const MachineState& s, const Intention& i) {
   const std::string seen = fmt::format("{} on {}", count_of(workers, "worker"), count_of(s.allowed, "processor"));
   if (workers <= s.allowed) return {Grade::good, "oversubscription", seen, "", ""};
   return {Grade::warning, "oversubscription", seen,
-          "workers take turns on a processor; whoever waits at a barrier waits for a whole time slice",
+          "workers take turns on a processor; a worker at a barrier waits for a whole time slice",
           fmt::format("at most {} threads x ranks", s.allowed)};
 }
 

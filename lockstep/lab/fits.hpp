@@ -49,7 +49,7 @@ bool is_share(const FittedValue& fitted);
 /// The same of an efficiency, or of what a part gains as a share of the workers: far above 1 it is a fault of
 /// measuring.
 bool is_efficiency(double share);
-/// What stands in the place of a value that is none.
+/// Shown instead of a value that cannot be right.
 inline constexpr const char* kNotUsable = "not usable";
 inline constexpr const char* kWhyNotUsable = "the machine was busy, or the work is too little to share";
 

@@ -42,8 +42,8 @@ struct SamplingRule {
   std::function<double()> now_seconds{};  // for tests; default: the steady clock
 };
 
-/// Round after round, each variant that is not yet settled once, in order: a disturbance of the machine meets all of
-/// them. Skips a run if the longest so far would exceed the budget.
+/// Runs every variant that is not yet settled once per round, in order. Rounds interleave the variants, so that other
+/// load on the machine affects all of them alike. A run is skipped if the longest so far would exceed the budget.
 std::vector<SampledResult> sample_in_turns(const std::vector<SampledVariant>& variants, const SamplingRule& rule);
 
 /// True where half the 95 % interval (of too few samples for one: of what they span) is within `share` of the median,

@@ -8,8 +8,8 @@ namespace lockstep {
 
 namespace {
 
-// Of a second, between two looks: a call that waits in the kernel and tries again now and then uses less.
-constexpr double kWorking = 0.001;
+// Processor seconds between two looks: a call that waits in the kernel and polls now and then uses less.
+constexpr double kCallWorks = 0.001;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::chrono::nanoseconds CallWatch::stuck(std::chrono::nanoseconds elapsed) {
                   &used);  // fails, and changes nothing, without a thread
   const double seconds = static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
   const bool same = std::exchange(count_, count) == count && count % 2 == 1;
-  const bool works = seconds - std::exchange(seconds_, seconds) > kWorking;
+  const bool works = seconds - std::exchange(seconds_, seconds) > kCallWorks;
   return stuck_ = same && !works ? stuck_ + elapsed : std::chrono::nanoseconds{};
 }
 

@@ -3,6 +3,7 @@
 cuda_test.py PROGRAM EMULATED_PLUGIN OTHER_LIBRARY [PLUGIN]: the plugin for the emulator, a library that is no plugin,
 and the plugin that nvcc made, where there is one.
 """
+import ctypes.util
 import os
 import pathlib
 import shutil
@@ -38,12 +39,20 @@ class Missing(ProgramTest):
         lonely.parent.mkdir()
         shutil.copy2(program.PROGRAM, lonely)
         environment = {k: v for k, v in os.environ.items() if k != "LOCKSTEP_CUDA_PLUGIN"}
-        done = subprocess.run([lonely, "train", "a.toml", "--backend", "cuda"], cwd=self.folder, env=environment,
-                              capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual(done.returncode, 2, done)
-        self.assertIn("liblockstep_cuda.so is not beside the program", done.stderr)
-        self.assertIn("nvcc", done.stderr)
-        self.assertEqual(len(done.stderr.splitlines()), 1)
+
+        def refused(**more):
+            done = subprocess.run([lonely, "train", "a.toml", "--backend", "cuda"], cwd=self.folder, env=environment | more,
+                                  capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            return done.stderr
+
+        if ctypes.util.find_library("cuda") is None:
+            self.assertIn("no GPU found: no NVIDIA driver on this machine", refused())
+        shutil.copy2(OTHER, lonely.parent / "libcuda.so.1")  # any library: only the plugin looks into it
+        said = refused(LD_LIBRARY_PATH=str(lonely.parent))
+        self.assertIn("liblockstep_cuda.so is not beside the program", said)
+        self.assertIn("nvcc", said)
 
     def test_plugin_that_does_not_load(self):
         self.refuse_cuda("the plugin does not load", self.folder / "absent.so")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 from libraries import LibraryTest
-from program import MOONS, PICTURES, PROGRAM, main, sanitized
+from program import HIDDEN, MOONS, PICTURES, PROGRAM, main, sanitized
 
 # Batch normalisation, dropout and clipping; batches of 10 leave a remainder.
 SMALL_CNN = """\
@@ -174,6 +174,16 @@ class DeviceTest(LibraryTest):
     def test_parts_of_networks_are_refused(self):
         self.write("a.toml", MOONS)
         self.refuse(2, "parallel.pipeline", "train", "a.toml", "--backend", "opencl", "--set", "parallel.pipeline=2")
+
+    def test_weights_that_relu_hides_from_the_loss_are_exit_8(self):
+        self.write("a.toml", HIDDEN)
+        for backend in ("opencl", "opencl-naive"):
+            result = self.refuse(8, "training diverged: the weights are not finite numbers at epoch 1, step 1", "train",
+                                 "a.toml", "--backend", backend, "--out", backend)
+            self.assertIn("lower train.optimizer.lr", result.err)
+            self.assertFalse((self.folder / backend / "model.safetensors").exists())
+            status = json.loads((self.folder / backend / "status.json").read_text())
+            self.assertEqual((status["state"], status["exit_code"]), ("diverged", 8))
 
     def test_a_batch_that_is_too_large_is_refused(self):
         """PoCL can be told to have one gigabyte: 20,000 samples at a time of 60,000 numbers each do not fit."""

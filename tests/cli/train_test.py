@@ -1,6 +1,7 @@
 """lockstep train: what a run writes, that it repeats to the bit, and what happens when it cannot go on."""
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -298,6 +299,21 @@ class NoRoom(ProgramTest):
         (self.folder / "locked").mkdir(mode=0o555)
         self.refuse(5, "Permission denied", "train", "a.toml", "--out", "locked/run")
         self.refuse(5, "Permission denied", "train", "a.toml", "--out", "locked")
+
+    @unittest.skipIf(sanitized(), "a sanitizer needs more address space than the test leaves")
+    def test_threads_that_the_system_refuses(self):
+        """A stack of 512 MB for each thread, and 1 GB of addresses for all."""
+        self.write("a.toml", MOONS)
+
+        def limits():
+            resource.setrlimit(resource.RLIMIT_STACK, (512 << 20, 512 << 20))
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+        self.assertEqual(self.run_program("train", "a.toml", "--threads", "1", "--quiet", preexec_fn=limits).code, 0)
+        result = self.refuse(5, "lockstep: asked for 4 threads, the system gives 2 (", "train", "a.toml", "--threads", "4",
+                             "--out", "run", "--quiet", preexec_fn=limits)
+        self.assertIn("lower --threads", result.err)
+        self.assertEqual(len(result.err.splitlines()), 1, result)
 
     @unittest.skipIf(sanitized(), "a sanitizer ends the program itself when memory runs out")
     def test_memory_that_is_not_there(self):

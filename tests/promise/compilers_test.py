@@ -39,11 +39,11 @@ def wrong_levels(commands, wanted):
             and " -DLOCKSTEP_NAIVE=naive_o0 " not in entry["command"]]
 
 
-def build(project, folder, compiler, level, avx512):
-    """Kernels for AVX-512 are compiled only where they can run."""
+def build(project, folder, compiler, level, isas):
+    """`isas`: kernels for AVX-512 are compiled only where they can run."""
     if not (folder / "build.ninja").exists():
         run(["cmake", "-S", project, "-B", folder, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
-             f"-DCMAKE_CXX_FLAGS={level}", f"-DLOCKSTEP_KERNEL_LEVEL={level}", f"-DLOCKSTEP_AVX512={avx512}",
+             f"-DCMAKE_CXX_FLAGS={level}", f"-DLOCKSTEP_KERNEL_LEVEL={level}", f"-DLOCKSTEP_ISAS={isas}",
              "-DCMAKE_BUILD_TYPE=None"])
     run(["ninja", "-C", folder, "-j2", "train_hash"])
     wrong = wrong_levels(json.loads((folder / "compile_commands.json").read_text()), level)
@@ -68,6 +68,7 @@ def main(arguments):
         programs[SAME_AS.get(name, name)] = pathlib.Path(program)
     hashes = {name: run([program]).splitlines() for name, program in programs.items()}
     avx512 = any(line.startswith("simd.avx512 ") for lines in hashes.values() for line in lines)
+    isas = "all" if avx512 else "baseline;avx2;neon"
     # A program runs while the next one is built: at -O0 it takes 40 seconds, and often one thread only.
     with concurrent.futures.ThreadPoolExecutor(max_workers=1) as beside:
         runs = {}
@@ -77,7 +78,7 @@ def main(arguments):
             if shutil.which(compiler) is None:
                 skipped.append(f"{name}: {compiler} is not installed")
                 continue
-            runs[name] = beside.submit(run, [build(project, builds / name, compiler, level, avx512)])
+            runs[name] = beside.submit(run, [build(project, builds / name, compiler, level, isas)])
         hashes |= {name: done.result().splitlines() for name, done in runs.items()}
     print("\n".join([f"{name:10} {line}" for name, lines in hashes.items() for line in lines] + skipped))
     if fault := verdict(hashes):

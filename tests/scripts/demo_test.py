@@ -29,7 +29,8 @@ class Demo(unittest.TestCase):
     def demo(self, **failing):
         for name, path in (("bootstrap", "scripts/bootstrap"), ("build", "scripts/build"), ("lockstep", "build/lockstep")):
             stub = self.tree / path
-            stub.write_text(f"#!/bin/sh\necho {name} $*\nexit {failing.get(name, 0)}\n")
+            native = "\n[ -n \"$NATIVE\" ] || exit 9" if name == "build" else ""
+            stub.write_text(f"#!/bin/sh\necho {name} $*{native}\nexit {failing.get(name, 0)}\n")
             stub.chmod(0o755)
         done = subprocess.run([self.tree / "scripts/demo", EXAMPLE], capture_output=True, text=True, timeout=60, check=False)
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
@@ -39,8 +40,11 @@ class Demo(unittest.TestCase):
         self.assertEqual(code, 0, err)
         self.assertEqual([re.sub(r"lockstep: (step \d of \d): .*\bmin.*", r"\1", line) for line in err],
                          ["step 1 of 3", "step 2 of 3", "step 3 of 3"])
-        self.assertEqual(out[:2], ["bootstrap demo fashion-mnist", "build release lockstep_program"])
+        gpu = any(pathlib.Path(device).exists() for device in ("/dev/nvidiactl", "/dev/dxg"))
+        self.assertEqual(out[:2], ["bootstrap demo fashion-mnist",
+                                   f"build release lockstep_{'program' if gpu else 'ladder'}"])
         self.assertTrue(out[2].startswith(f"lockstep ladder {EXAMPLE} "), out)
+        self.assertEqual(out[3], "build release lockstep_program")  # the rest, behind what is measured
 
     def test_it_ends_with_three_commands_that_exist(self):
         _, out, _ = self.demo()
@@ -66,6 +70,43 @@ class Demo(unittest.TestCase):
         inputs = subprocess.run([NINJA, "-C", BUILD, "-t", "inputs", "lockstep_program"], check=True, capture_output=True,
                                 text=True, timeout=60).stdout.split()
         self.assertTrue(any(name.endswith("lockstep/kernels/cuda/plugin.cu") for name in inputs))
+
+
+class Build(unittest.TestCase):
+    """scripts/build with stubs for CMake and Ninja: for which instruction sets it configures."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="lockstep-build-")
+        self.addCleanup(folder.cleanup)
+        self.tree = pathlib.Path(folder.name)
+        (self.tree / "bin").mkdir()
+        (self.tree / "scripts").mkdir()
+        for name in ("scripts/build", "scripts/common.sh", "CMakePresets.json"):
+            shutil.copy2(pathlib.Path(ROOT, name), self.tree / name)
+        # Keeps what it was given, as CMake does.
+        self.stub("bin/cmake", 'echo "$*" >> asked; mkdir -p build/release; touch build/release/build.ninja\n'
+                               'for each in "$@"; do case $each in -DLOCKSTEP_ISAS=*)\n'
+                               'echo "LOCKSTEP_ISAS:STRING=${each#*=}" > build/release/CMakeCache.txt;; esac; done')
+        self.stub("scripts/compile", "")
+        self.stub("scripts/venv", "exit 1")
+
+    def stub(self, name, text):
+        (self.tree / name).write_text(f"#!/bin/sh\n{text}\n")
+        (self.tree / name).chmod(0o755)
+
+    def configured(self, **variables):
+        """The instruction sets that CMake was asked for; None: it was not called."""
+        (self.tree / "asked").unlink(missing_ok=True)
+        subprocess.run([self.tree / "scripts/build", "release"], check=True, capture_output=True, timeout=60,
+                       env={"PATH": f"{self.tree / 'bin'}:/usr/bin:/bin", **variables})
+        asked = self.tree / "asked"
+        return re.search(r"-DLOCKSTEP_ISAS=(\w+)", asked.read_text())[1] if asked.exists() else None
+
+    def test_the_demo_builds_for_this_processor_and_the_others_for_all(self):
+        self.assertEqual(self.configured(NATIVE="1"), "native")
+        self.assertIsNone(self.configured(NATIVE="1"))
+        self.assertEqual(self.configured(), "all")
+        self.assertIsNone(self.configured(NATIVE="1"), "what is built for all stays so")
 
 
 class BareRungs(unittest.TestCase):

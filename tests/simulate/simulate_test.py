@@ -1,8 +1,12 @@
 """lockstep simulate: steps of training on simulated clusters. Skipped where SimGrid is missing, save what is said then."""
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import signal
+import subprocess
+import time
 
 from program import MOONS, PROGRAM, ProgramTest, main
 
@@ -25,6 +29,16 @@ slots = 16
 
 def has_simgrid():
     return shutil.which("smpirun") is not None and (pathlib.Path(PROGRAM).parent / "lockstep_smpi.so").exists()
+
+
+def processes_with(variable):
+    """Processes whose environment has "NAME=value"."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # another user's, or it has just ended
+            if variable.encode() in path.read_bytes():
+                found.append(path.parent.name)
+    return found
 
 
 class Simulate(ProgramTest):
@@ -77,6 +91,30 @@ class Simulate(ProgramTest):
         self.assertIn("simulated-weak-scaling", json.dumps(tables))
         results.write_text(lines[1])
         self.refuse(3, "lack the one on 1 node", "report", "simulated")
+
+    def test_a_signal_ends_it_and_leaves_nothing_behind(self):
+        """Exit 10 and the results so far; SimGrid's process and its files in the folder for temporary files are gone."""
+        if not has_simgrid():
+            self.skipTest("SimGrid is missing: sudo apt-get install libsimgrid-dev")
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        process = subprocess.Popen([PROGRAM, "simulate", "a.toml", "--rates", "rates.json", "--way", "tree", "--scaling", "strong",
+                                    "--nodes", "1,2,4,8,16,32,64,128,256,512,1024", "--out", "cut", "--timeout", "600"],
+                                   cwd=self.folder, env=os.environ | {"TMPDIR": str(scratch)}, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        results = self.folder / "cut" / "results.jsonl"
+        for _ in range(1200):  # until some nodes are simulated, and more are under way
+            if process.poll() is not None or (results.exists() and results.read_text().count("\n") >= 2
+                                              and list(scratch.iterdir())):
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (10, ""), err)
+        self.assertIn("stopped by a signal; lockstep report cut shows what was done", err)
+        self.assertEqual(list(scratch.iterdir()), [])
+        self.assertEqual(processes_with(f"TMPDIR={scratch}"), [], "a process of SimGrid's is left")
+        self.succeed("report", "cut", "--quiet")
 
     def test_two_simulations_give_the_same_figures(self):
         arguments = ("--nodes", "2,3", "--scaling", "strong", "--way", "tree", "--way", "mpi", "--network", "dragonfly")

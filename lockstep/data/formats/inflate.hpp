@@ -24,7 +24,7 @@ class Inflater {
 
   /// Fills `out`, or as much of it as the stream still holds; returns the number of bytes written.
   std::int64_t read(std::span<std::byte> out);
-  /// Exactly `count` bytes; Error(data) names `what` when the stream cannot hold so many or ends before.
+  /// Exactly `count` bytes; Error(data) names `what` when the stream is shorter, or cannot be that long.
   std::vector<std::byte> read_exactly(std::int64_t count, std::string_view what);
   /// Error(data) unless the stream ends here, checksum right and input used up.
   void expect_end();

@@ -1,5 +1,5 @@
 #pragma once
-// The header of a safetensors file; what it looks like stands in data/safetensors.hpp.
+// The header of a safetensors file; lockstep/data/formats/safetensors.hpp describes its format.
 
 #include <cstddef>
 #include <cstdint>

@@ -12,15 +12,23 @@ namespace lockstep {
 namespace {
 
 constexpr const char* kFile = "liblockstep_cuda.so";
+constexpr const char* kNoDriver =
+    "cuda: no GPU found: no NVIDIA driver on this machine (libcuda.so.1); install the driver of your GPU, or use "
+    "another "
+    "backend";
 
 OpenedCudaPlugin open_once() {
   OpenedCudaPlugin result;
   result.file = environment_text("LOCKSTEP_CUDA_PLUGIN").value_or(find_plugin(kFile).string());
   if (result.file.empty()) {
-    result.missing = fmt::format(
-        "cuda: {} is not beside the program: this build has no CUDA part; install the CUDA toolkit (nvcc) and build "
-        "again, or use another backend",
-        kFile);
+    // Without a driver the plugin could not run either.
+    result.missing =
+        open_library("libcuda.so.1").handle == nullptr
+            ? kNoDriver
+            : fmt::format(
+                  "cuda: {} is not beside the program: this build has no CUDA part; install the CUDA toolkit "
+                  "(nvcc) and build again, or use another backend",
+                  kFile);
     return result;
   }
   const SharedLibrary library = open_library(result.file);
@@ -56,8 +64,7 @@ std::string explain_cuda_count(CudaStatus status, int driver, const CudaPlugin& 
     case CudaStatus::ok:
       return {};
     case CudaStatus::no_driver:
-      return "cuda: no GPU found: no NVIDIA driver on this machine (libcuda.so.1); install the driver of your GPU, or "
-             "use another backend";
+      return kNoDriver;
     case CudaStatus::old_driver:
       return fmt::format(
           "cuda: the NVIDIA driver knows CUDA {}.{} only, the plugin is built with {}; update the driver, or build "

@@ -1,7 +1,8 @@
 #pragma once
 // What we use of cuDNN 9, declared here as its documentation has it, with int for its enumerations and void* for its
-// descriptors, so that building needs no headers of it. Where they are installed, tests/kernels/cuda/cudnn_headers.cpp
-// holds every line of this file against them. C++17, because nvcc reads it too.
+// descriptors, so that building needs no headers of it. Where they are installed,
+// tests/kernels/cuda/cudnn_headers_test.cpp compares every line of this file with them. C++17, because nvcc reads it
+// too.
 
 #include <cstddef>
 

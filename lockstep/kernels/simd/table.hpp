@@ -15,11 +15,12 @@ enum class Isa { baseline, avx2, avx512, neon };
 /// "baseline", "avx2", "avx512", "neon".
 std::string_view isa_name(Isa isa);
 
-/// What this build holds and this machine can run, slowest first; never empty.
+/// The instruction sets that this build holds and this machine can run, slowest first. Empty where a build for one
+/// machine (LOCKSTEP_ISAS=native) runs on another.
 std::vector<Isa> supported_isas();
 
 /// The fastest supported one, or the one that the environment variable LOCKSTEP_ISA names. Throws Error(usage) if that
-/// is none of isa_name, or not supported here.
+/// is none of isa_name or not supported here, or if nothing is supported.
 Isa chosen_isa();
 
 /// Kernels are named "simd.avx2" and so on. `isa` must be supported.

@@ -1,4 +1,4 @@
-// Horizontal bars: names read from left to right, and there is room for as many as there are.
+// Horizontal bars: names read from left to right, and the chart grows with their number.
 
 #include <algorithm>
 #include <cmath>

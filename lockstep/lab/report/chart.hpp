@@ -1,6 +1,6 @@
 #pragma once
-// The charts of a report: what they show, not how they look (svg.hpp). Every chart needs a title that says what is to
-// be seen, and a description for readers who cannot see it. Values that are not finite, or not positive on a
+// The charts of a report: what they show, not how they look (figure.hpp). Every chart needs a title that says what is
+// to be seen, and a description for readers who cannot see it. Values that are not finite, or not positive on a
 // logarithmic axis, are left out of the drawing and counted in the note below it.
 
 #include <optional>

@@ -73,7 +73,7 @@ dl{display:grid;gap:0}
 dl div{display:grid;grid-template-columns:minmax(8em,14em) 1fr;gap:4px 16px;padding:6px 0;border-bottom:1px solid var(--faint);font-size:.9rem}
 dt{color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums;min-width:0;overflow-wrap:anywhere}
 .checklist{list-style:none;padding:0}
-.checklist li{display:grid;grid-template-columns:11em 1fr;gap:2px 12px;padding:7px 0;border-bottom:1px solid var(--faint);max-width:none;font-size:.9rem}
+.checklist li{display:grid;grid-template-columns:13.5em 1fr;gap:2px 12px;padding:7px 0;border-bottom:1px solid var(--faint);max-width:none;font-size:.9rem}
 .state{font-weight:600;white-space:nowrap}
 .state::before{display:inline-block;width:1.4em;content:"✓"}
 .kept .state{color:var(--good)}.broken .state{color:var(--bad)}.partly .state{color:var(--warn)}.absent .state{color:var(--soft);font-weight:400}

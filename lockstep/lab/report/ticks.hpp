@@ -35,7 +35,7 @@ AxisMap make_axis(const Axis& axis, std::span<const double> values, bool from_ze
 /// The given ticks that are on the axis, or made ones.
 std::vector<double> axis_ticks(const Axis& axis, const AxisMap& map, int most);
 
-/// Percentages, times, sizes and the like by the format of the axis; plain numbers with as many decimals as their step
+/// Percentages, times, sizes and the like by the format of the axis; plain numbers with the decimals that their step
 /// needs, and as powers of ten from 100,000 on.
 std::vector<std::string> tick_texts(const Axis& axis, std::span<const double> ticks);
 

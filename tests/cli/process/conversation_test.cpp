@@ -1,6 +1,13 @@
 #include "cli/process/conversation.hpp"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +52,38 @@ TEST(Conversation, NobodyWaitsForEver) {
   EXPECT_EQ(failure([] { Conversation(shell("sleep 60"), {}, 60, [] { return true; }); }), "stopped by a signal");
   EXPECT_EQ(failure([] { Conversation(shell("echo nonsense; sleep 60"), {}, 20); }),
             "it answered with something else than JSON");
+}
+
+/// "S" sleeping, "R" running, "T" stopped; the third word of /proc/PID/stat.
+std::string state_of(int process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string word;
+  for (int i = 0; i < 3; ++i) file >> word;
+  return word;
+}
+
+bool becomes_stopped(int process) {
+  for (int i = 0; i < 500 && state_of(process) != "T"; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return state_of(process) == "T";
+}
+
+// A peer whose threads spin on would take a processor from the turn of another rung.
+TEST(Conversation, IsStoppedBetweenCommands) {
+  Conversation peer(shell("while :; do :; done & echo \"{\\\"spins\\\": $!}\"; while read word; do echo '{}'; done"),
+                    {}, 20);
+  const int spinner = peer.greeting()["spins"].get<int>();
+  EXPECT_TRUE(becomes_stopped(spinner));
+  peer.ask("run", 20);
+  EXPECT_TRUE(becomes_stopped(spinner));
+}
+
+TEST(Conversation, IsAskedToEndThoughItIsStopped) {
+  const auto file = std::filesystem::temp_directory_path() / ("lockstep_asked_" + std::to_string(::getpid()));
+  {
+    Conversation peer(shell("trap 'touch " + file.string() + "; exit' TERM; echo '{}'; while read word; do :; done"),
+                      {}, 20);
+  }
+  EXPECT_TRUE(std::filesystem::remove(file));
 }
 
 TEST(Conversation, MoreThanAPipeHoldsOnStandardError) {
