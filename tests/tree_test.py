@@ -226,8 +226,23 @@ def options_in_the_library(root):
                 yield f"{name}:{number} names an option of the program; cli/output/option_names.cpp does that"
 
 
+# A path of the repository in backticks; <name> stands for any.
+PAGE_PATH = re.compile(r"`((?:lockstep|cli|tests|docs|bench|examples|cmake|scripts)/[^`\s]*)`")
+
+
+def pages_that_name_missing_files(root):
+    """The pages "Add a ..." of CONTRIBUTING.md name the files that change: each is there."""
+    text = (root / "CONTRIBUTING.md").read_text() if (root / "CONTRIBUTING.md").exists() else ""
+    for page in re.split(r"^#+ (?=Add )", text, flags=re.MULTILINE)[1:]:
+        page = re.split(r"^#", page, flags=re.MULTILINE)[0]
+        for name in PAGE_PATH.findall(page):
+            if not any(root.glob(re.sub(r"<\w+>", "*", name).rstrip("/"))):
+                yield f"CONTRIBUTING.md, {page.splitlines()[0]}: there is no {name}"
+
+
 RULES = (upward_arrows, upward_arrows_in_kernels, upward_arrows_of_the_program, headers_with_private_libraries,
-         long_files, machine_paths, calls_in_other_places, options_in_the_library, named_files_that_are_missing)
+         long_files, machine_paths, calls_in_other_places, options_in_the_library, named_files_that_are_missing,
+         pages_that_name_missing_files)
 
 
 class PlantedViolations(unittest.TestCase):
@@ -302,6 +317,13 @@ class PlantedViolations(unittest.TestCase):
         for name, text in {"lockstep/nn/b.cpp": "// of gone.hpp", "docs/b.md": "`nn/gone.cpp`", "cli/c.hpp": "// nn/a/layer.hpp",
                            "tests/d.py": "# docs/gone.md"}.items():
             self.assertEqual(len(self.findings(named_files_that_are_missing, there | {name: text})), 1, name)
+
+    def test_page_that_names_a_missing_file(self):
+        page = "# Build\n`lockstep/none.hpp`\n## Add a layer\n`lockstep/nn/<layer>.hpp`, `lockstep/nn/layers.hpp`\n## Commits\n"
+        files = {"CONTRIBUTING.md": page, "lockstep/nn/linear.hpp": ""}
+        self.assertEqual(len(self.findings(pages_that_name_missing_files, files)), 1)
+        files["lockstep/nn/layers.hpp"] = ""
+        self.assertEqual(self.findings(pages_that_name_missing_files, files), [])
 
     def test_long_file(self):
         self.assertEqual(self.findings(long_files, {"a.cpp": "\n" * WALL}), [])

@@ -62,7 +62,7 @@ void run_eval(const EvalArguments& arguments, Console& console) {
          verbose_lines(arguments.backend, model.network.precision(), trainer.options().threads))
       console.note(line);
   const Scores scores = trainer.evaluate(*data.samples);
-  const std::string loss = loss_names()[static_cast<std::size_t>(*model.info.loss)];
+  const std::string loss = name_of(*model.info.loss);
   // With one output there are two classes; a model may have more outputs than the data has classes.
   const std::int64_t classes = std::max<std::int64_t>(model.network.output().elements(), 2);
   const bool with_matrix = data.samples->classes() > 0 && classes <= kMostClasses;

@@ -123,7 +123,7 @@ Inspection inspect_model(const std::string& path) {
   Json json = {{"format", "model"}};
   json.update(network_json(model.network));
   if (model.info.loss) {
-    const std::string& loss = loss_names()[static_cast<std::size_t>(*model.info.loss)];
+    const std::string loss = name_of(*model.info.loss);
     facts.row({"loss", loss});
     json["loss"] = loss;
   }

@@ -172,9 +172,11 @@ Inspection inspect_data(const std::string& path) {
       return inspect_csv(path);
     case FileFormat::folder:
       return inspect_folder(path);
-    default:
+    case FileFormat::npy:
+    case FileFormat::idx:
       return inspect_array(path, format);
   }
+  throw Error(ExitCode::bug, "inspect: unknown format");
 }
 
 }  // namespace lockstep::cli

@@ -49,9 +49,8 @@ struct PeerLayer {
 };
 
 struct PeerOptimizer {
-  std::optional<Json> operator()(const Sgd& s) const {
-    return s.nesterov ? std::nullopt : std::optional(Json{"sgd", s.lr, s.momentum});
-  }
+  std::optional<Json> operator()(const Sgd& s) const { return Json{"sgd", s.lr, 0.0}; }
+  std::optional<Json> operator()(const Momentum& m) const { return Json{"sgd", m.lr, m.momentum}; }
   std::optional<Json> operator()(const Adam& a) const {
     const Adam usual;
     const bool plain = a.beta1 == usual.beta1 && a.beta2 == usual.beta2 && a.eps == usual.eps;

@@ -60,8 +60,8 @@ RunConfig parse_config(std::string_view toml_text, std::string_view name, const 
   config.data = read_data(section(root, "data", empty));
   config.model = read_model(section(root, "model", empty));
   read_train(section(root, "train", empty), config);
-  config.checkpoint = read_checkpoint(section(root, "checkpoint", empty));
-  config.train.parallel = read_parallel(section(root, "parallel", empty));
+  read_checkpoint(section(root, "checkpoint", empty), config.checkpoint);
+  read_parallel(section(root, "parallel", empty), config.train.parallel);
   return config;
 }
 

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 
-#include "lockstep/config/reader.hpp"
+#include "lockstep/config/record_reader.hpp"
 #include "lockstep/config/sections.hpp"
 #include "lockstep/config/suggest.hpp"
 
@@ -105,29 +104,10 @@ void read_model_init(const Value& value, ModelConfig& model) {
   if (text != nullptr && text->find_first_of("./") != std::string::npos)
     model.init_file = *text;
   else
-    model.init = read_init(value, "model.init");
+    read_value(value, {"model.init"}, AnyValue{}, model.init);
 }
 
 }  // namespace
-
-Init read_init(const Value& value, const std::string& path) {
-  const NamedChoice choice = as_named(value, path, init_names());
-  Init init;
-  init.kind = static_cast<InitKind>(choice.index);
-  const bool scaled =
-      init.kind == InitKind::uniform || init.kind == InitKind::normal || init.kind == InitKind::constant;
-  std::vector<std::string> known = {"name", "biases"};
-  if (scaled) known.insert(known.begin() + 1, "scale");
-  const TableReader table(choice.table, path, known);
-  table.read("biases", init.biases);
-  if (!scaled) return init;
-  const std::string& name = init_names()[choice.index];
-  const Value& scale =
-      table.require("scale", fmt::format("\"{0}\" needs one, as {{name = \"{0}\", scale = 0.12}}", name));
-  const NumberRange range = init.kind == InitKind::constant ? NumberRange{.min = -1e30, .max = 1e30} : kNotNegative;
-  init.scale = as_number(scale, table.path_of("scale"), range);
-  return init;
-}
 
 const std::vector<std::string>& model_keys() {
   static const std::vector<std::string> keys = {"input",  "layers",    "sizes", "activation",

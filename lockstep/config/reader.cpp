@@ -16,6 +16,14 @@ namespace {
   fail_at(value, path, fmt::format("must be {}, not {}: {}", wanted, type_in_words(value), excerpt(value)));
 }
 
+bool contains(NumberRange range, double number) {
+  if (!std::isfinite(number)) return false;
+  if (number < range.min || (range.open_min && number == range.min)) return false;
+  return number < range.max || (number == range.max && !range.open_max);
+}
+
+}  // namespace
+
 std::string in_words(IntRange range) {
   if (range.max == std::numeric_limits<std::int64_t>::max()) return fmt::format("at least {}", range.min);
   return fmt::format("from {} to {}", range.min, range.max);
@@ -26,14 +34,6 @@ std::string in_words(NumberRange range) {
   if (std::isinf(range.max)) return low;
   return fmt::format("{} and {} {}", low, range.open_max ? "below" : "at most", range.max);
 }
-
-bool contains(NumberRange range, double number) {
-  if (!std::isfinite(number)) return false;
-  if (number < range.min || (range.open_min && number == range.min)) return false;
-  return number < range.max || (number == range.max && !range.open_max);
-}
-
-}  // namespace
 
 bool as_bool(const Value& value, std::string_view path) {
   if (const bool* b = std::get_if<bool>(&value.data)) return *b;
@@ -114,26 +114,6 @@ const Value& TableReader::require(std::string_view key, std::string_view hint) c
 void TableReader::fail(std::string_view key, std::string_view message) const {
   const Value* found = find(key);
   fail_at(found != nullptr ? *found : *value_, path_of(key), message);
-}
-
-void TableReader::read(std::string_view key, bool& out) const {
-  if (const Value* found = find(key)) out = as_bool(*found, path_of(key));
-}
-
-void TableReader::read(std::string_view key, std::int64_t& out, IntRange range) const {
-  if (const Value* found = find(key)) out = as_integer(*found, path_of(key), range);
-}
-
-void TableReader::read(std::string_view key, std::uint64_t& out, IntRange range) const {
-  if (const Value* found = find(key)) out = static_cast<std::uint64_t>(as_integer(*found, path_of(key), range));
-}
-
-void TableReader::read(std::string_view key, double& out, NumberRange range) const {
-  if (const Value* found = find(key)) out = as_number(*found, path_of(key), range);
-}
-
-void TableReader::read(std::string_view key, std::string& out) const {
-  if (const Value* found = find(key)) out = as_string(*found, path_of(key));
 }
 
 std::optional<std::size_t> TableReader::choice(std::string_view key, std::span<const std::string> names) const {

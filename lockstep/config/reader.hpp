@@ -3,7 +3,6 @@
 // --set) and the key, and says what was expected and what was found.
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,25 +10,13 @@
 #include <vector>
 
 #include "lockstep/config/value.hpp"
+#include "lockstep/core/fields.hpp"
 
 namespace lockstep {
 
-/// Whole numbers from min to max, both allowed.
-struct IntRange {
-  std::int64_t min = 0;
-  std::int64_t max = std::numeric_limits<std::int64_t>::max();
-};
-
-/// Finite numbers between min and max; each end is allowed unless it is said to be open.
-struct NumberRange {
-  double min = 0;
-  double max = std::numeric_limits<double>::infinity();
-  bool open_min = false, open_max = false;
-};
-inline constexpr NumberRange kPositive{.open_min = true};
-inline constexpr NumberRange kNotNegative{};
-inline constexpr NumberRange kFraction{.max = 1, .open_max = true};                          // [0, 1)
-inline constexpr NumberRange kProperFraction{.max = 1, .open_min = true, .open_max = true};  // (0, 1)
+/// "from 1 to 1024", "above 0 and below 1": for messages and the documentation.
+std::string in_words(IntRange range);
+std::string in_words(NumberRange range);
 
 /// Conversions of one value; `path` ("train.epochs") names it in messages.
 bool as_bool(const Value& value, std::string_view path);
@@ -58,12 +45,6 @@ class TableReader {
   /// Throws Error(usage) about the key.
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;
 
-  /// Each leaves `out` as it is when the key is absent.
-  void read(std::string_view key, bool& out) const;
-  void read(std::string_view key, std::int64_t& out, IntRange range) const;
-  void read(std::string_view key, std::uint64_t& out, IntRange range) const;
-  void read(std::string_view key, double& out, NumberRange range) const;
-  void read(std::string_view key, std::string& out) const;
   /// The index of the chosen name.
   std::optional<std::size_t> choice(std::string_view key, std::span<const std::string> names) const;
 

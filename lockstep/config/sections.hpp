@@ -24,20 +24,11 @@ DataConfig read_data(const Value& section);
 ModelConfig read_model(const Value& section);
 /// Fills `config.train` and `config.epochs`.
 void read_train(const Value& section, RunConfig& config);
-CheckpointConfig read_checkpoint(const Value& section);
-ParallelOptions read_parallel(const Value& section);
-const std::string& name_of(RankReduction reduction);
-const std::string& name_of(PipelineSchedule schedule);
+void read_checkpoint(const Value& section, CheckpointConfig& checkpoint);
+void read_parallel(const Value& section, ParallelOptions& parallel);
 
 /// A list of layers: "relu", {linear = 10}, {conv2d = {out = 6, kernel = 5}}, {residual = {body = [...]}}.
 std::vector<LayerSpec> read_layers(const Value& list, const std::string& path);
 LayerSpec read_layer(const Value& value, const std::string& path);
-
-/// "xavier-uniform" or {name = "uniform", scale = 0.12, biases = true}.
-Init read_init(const Value& value, const std::string& path);
-
-/// The layers as read_layers takes them, each on its own line; `indent` spaces before each.
-std::string layers_toml(const std::vector<LayerSpec>& layers, int indent);
-std::string init_toml(const Init& init);
 
 }  // namespace lockstep

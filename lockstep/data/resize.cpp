@@ -77,8 +77,9 @@ void resize_plane(const double* in, std::int64_t width, const std::vector<Resize
 }  // namespace
 
 ResizeMethod parse_resize_method(std::string_view text) {
-  if (text == "average") return ResizeMethod::average;
-  if (text == "bicubic") return ResizeMethod::bicubic;
+  const std::vector<std::string>& names = names_of<ResizeMethod>();
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<ResizeMethod>(found - names.begin());
   throw Error(ExitCode::usage, fmt::format("resize: unknown method \"{}\", expected average or bicubic", text));
 }
 

@@ -6,15 +6,23 @@
 #include <string_view>
 #include <vector>
 
+#include "lockstep/core/names.hpp"
 #include "lockstep/data/array.hpp"
 #include "lockstep/data/samples.hpp"
 
 namespace lockstep {
 
-enum class ResizeMethod {
-  average,  // area: each output is the mean of the input area it covers; whole ratios are average pooling
-  bicubic,  // cubic convolution (a = -1/2), stretched by the ratio when shrinking; edges clamped
-};
+enum class ResizeMethod { average, bicubic };
+
+constexpr Described describe(ResizeMethod method) {
+  switch (method) {
+    case ResizeMethod::average:
+      return {"average", "each output is the mean of the input area it covers; whole ratios are average pooling"};
+    case ResizeMethod::bicubic:
+      return {"bicubic", "cubic convolution (a = -1/2), stretched by the ratio when shrinking; edges clamped"};
+  }
+  return {};
+}
 
 /// "average" or "bicubic"; Error(usage) for anything else.
 ResizeMethod parse_resize_method(std::string_view text);

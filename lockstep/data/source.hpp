@@ -8,19 +8,25 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/core/fields.hpp"
 #include "lockstep/data/array.hpp"
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/resize.hpp"
 #include "lockstep/data/scaling.hpp"
 
 namespace lockstep {
 
-/// How one set is divided. Each number is a count of samples when it is 1 or more and a fraction of them when
-/// it is below 1; 0 means: none (validation, test) or all that are left (train). Fractions that add up to 1 use every
-/// sample. split.hpp tells which samples the parts get.
+/// How one set is divided; 0 means: none (validation, test) or all that are left (train). split.hpp tells which samples
+/// the parts get.
 struct SplitConfig {
   double train = 0, validation = 0, test = 0;
 
   bool any() const { return train != 0 || validation != 0 || test != 0; }
+  static constexpr auto fields() {
+    return std::tuple{field("train", &SplitConfig::train, CountOrFraction{}, "samples; default: all that are left"),
+                      field("validation", &SplitConfig::validation, CountOrFraction{}, "samples"),
+                      field("test", &SplitConfig::test, CountOrFraction{}, "samples")};
+  }
 
   friend bool operator==(const SplitConfig&, const SplitConfig&) = default;
 };
@@ -28,59 +34,51 @@ struct SplitConfig {
 /// Images [channels,height,width] become [channels,size,size]. size 0: left alone.
 struct ResizeConfig {
   std::int64_t size = 0;
-  std::string method = "average";  // or "bicubic": antialiased, a = -0.5, clamped edges
+  std::string method = "average";  // a name of ResizeMethod
 
+  static constexpr auto fields() {
+    return std::tuple{
+        field("size", &ResizeConfig::size, IntRange{0, 65536}, "height and width; 0: as it is")
+            .needs("the new height and width, for example 20")
+            .shorthand(),
+        field("method", &ResizeConfig::method, OneOf{names_of<ResizeMethod>}, "`bicubic` is antialiased")};
+  }
   friend bool operator==(const ResizeConfig&, const ResizeConfig&) = default;
 };
 
-/// Empty strings and zeros mean "by default"; what that is stands beside each field.
+/// The section [data]: data_fields.hpp says what each key means. Empty strings and zeros mean "by default".
 struct DataConfig {
-  /// "fashion-mnist", "mnist"; "quadrants", "moons", "circles", "blobs"; or a path: .mat, .npz, .npy, .csv, an IDX
-  /// file (.gz or not), a folder of class folders of PNG images.
-  std::string source;
-  /// Only the first N training (test) samples of the source, before any split; 0: all.
+  std::string source;  // a name, or a path to a file or folder
   std::int64_t limit = 0, test_limit = 0;
 
   // Files
-  std::string test;                    // a second file (folder) of the same kind, used as the test set
-  std::string labels, test_labels;     // label files (.npy, IDX, one-column .csv) beside .npy and IDX; "none": no
-                                       // targets; IDX default: the name with labels-idx1 for images-idx3
-  std::string x_key, y_key;            // array names; default .mat X, y; .npz x_train, x or X and y_train or y.
-                                       // y_key "none": no targets
-  std::string test_x_key, test_y_key;  // in the same .npz or .mat: a test set; .npz x_test and y_test when present
-  std::optional<bool> header;          // CSV: the first line names the columns; default: it holds a non-number
-  std::string label_column;            // CSV: name, or index from 0, or "last", or "none": no target; default: the
-                                       // column whose name means a label (csv_label.hpp), otherwise the last
-  std::string label_rule;              // how labels become classes: "as-stored", "digits", "from-one" (targets.hpp);
-                                       // default: mat_label_rule for .mat, as stored for others
-  bool regression = false;             // targets are real numbers (vectors), not labels
-  bool stream = false;                 // IDX (plain) and .npy: read by slices, never the whole file in memory
+  std::string test, labels, test_labels;
+  std::string x_key, y_key, test_x_key, test_y_key;
+  std::optional<bool> header;
+  std::string label_column;
+  std::string label_rule;  // how labels become classes (targets.hpp); default: mat_label_rule for .mat, else as stored
+  bool regression = false;
+  bool stream = false;
 
   // Shape and transforms, in this order
-  std::vector<std::int64_t> shape;  // reshape every sample, for example [1,20,20]; default: as stored
-  std::string layout;               // of images: "nchw" (channels first, the default) or "nhwc": the samples stand in
-                                    // the file (or in `shape`) as [height,width,channels] and are turned
-  bool transpose = false;           // swap height and width of every image (.mat stores columns first)
+  std::vector<std::int64_t> shape;
+  std::string layout;
+  bool transpose = false;
   ResizeConfig resize;
-  double scale = 0;          // divide by it; default: 255 for uint8 images, else 1
-  bool standardise = false;  // (x - mean) / deviation per feature, both of the training set
-  bool one_hot = false;      // labels become real target vectors of 0 and 1
+  double scale = 0;
+  bool standardise = false;
+  bool one_hot = false;
 
   // Division
-  std::optional<bool> shuffle;   // before the split, keyed by seed; default: where a file or folder is split
-  std::optional<bool> stratify;  // every part has its share of every class; default: where a labelled file or folder is
-                                 // split and shuffled
+  std::optional<bool> shuffle, stratify;
   SplitConfig split;
 
-  // Generators
-  std::int64_t count = 0, test_count = 0;  // samples; default 1000 and none
-  double noise = -1;                       // deviation of the added normal noise; default: 0.1 moons, 0.05 circles,
-                                           // 1 blobs, 0 quadrants
-  double factor = 0.5;                     // circles: inner radius / outer radius
-  std::int64_t classes = 0;                // blobs: centres; default 3. Files: the number of classes; default largest
-                                           // label + 1
-  std::int64_t features = 0;               // blobs: dimensions; default 2
-  std::uint64_t seed = 1;                  // shuffles and generators
+  // Generators; `classes` also says the number of classes of a file
+  std::int64_t count = 0, test_count = 0;
+  double noise = -1;  // below 0: that of the generator
+  double factor = 0.5;
+  std::int64_t classes = 0, features = 0;
+  std::uint64_t seed = 1;  // shuffles and generators
 
   /// Under a launcher: rank 0 alone reads the data and sends them to the others (lockstep/run/scatter.hpp). load_data
   /// ignores it.

@@ -10,9 +10,7 @@
 // m = max z, p = softmax(z). Sums over k are chains, ascending, from 0. For a label, t is its one-hot vector; with one
 // output, t is the label itself (0 or 1). Outputs are overwritten; dz may be z itself.
 
-#include <string>
-#include <vector>
-
+#include "lockstep/core/names.hpp"
 #include "lockstep/kernels/cost.hpp"
 #include "lockstep/tensor/view.hpp"
 
@@ -20,9 +18,17 @@ namespace lockstep {
 
 enum class Loss { cross_entropy, binary_cross_entropy, squared_error };
 
-/// "cross-entropy", "binary-cross-entropy", "squared-error": what configurations and model files call them, in the
-/// order of Loss.
-const std::vector<std::string>& loss_names();
+constexpr Described describe(Loss loss) {
+  switch (loss) {
+    case Loss::cross_entropy:
+      return {"cross-entropy", "of the softmax of the outputs; a final softmax layer is folded in"};
+    case Loss::binary_cross_entropy:
+      return {"binary-cross-entropy", "summed over the outputs; the network ends in sigmoid"};
+    case Loss::squared_error:
+      return {"squared-error", "half the sum of squares"};
+  }
+  return {};
+}
 
 /// The targets of a chunk: class labels, or a matrix of real values [outputs, samples] where `labels` is null.
 template <class T>

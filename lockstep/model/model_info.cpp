@@ -85,10 +85,10 @@ void read_member(const Json& object, const char* key, Value& value) {
 }
 
 Loss loss_of(const std::string& name) {
-  const auto found = std::ranges::find(loss_names(), name);
-  if (found == loss_names().end())
+  const auto found = std::ranges::find(names_of<Loss>(), name);
+  if (found == names_of<Loss>().end())
     throw Error(ExitCode::checkpoint, fmt::format("{}: the loss \"{}\" is unknown", kLossKey, printable(name)));
-  return static_cast<Loss>(found - loss_names().begin());
+  return static_cast<Loss>(found - names_of<Loss>().begin());
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ std::map<std::string, std::string> info_to_metadata(const ModelInfo& info) {
   if (!info.class_names.empty()) data["class_names"] = info.class_names;
 
   std::map<std::string, std::string> metadata;
-  if (info.loss) metadata[kLossKey] = loss_names()[static_cast<std::size_t>(*info.loss)];
+  if (info.loss) metadata[kLossKey] = name_of(*info.loss);
   // Paths and folder names may hold any bytes, the file only UTF-8.
   if (!data.empty()) metadata[kDataKey] = data.dump(-1, ' ', false, Json::error_handler_t::replace);
   return metadata;

@@ -1,5 +1,6 @@
 #include "lockstep/model/network_json.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/fields.hpp"
 #include "lockstep/data/formats/bytes.hpp"
 #include "lockstep/model/json_check.hpp"
 
@@ -21,81 +23,40 @@ constexpr std::int64_t kMaxCount = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxExtent = 65535;
 constexpr std::int64_t kMaxParameters = std::int64_t{1} << 40;
 
-// The fields of each layer, once for both directions. A layer without fields falls to the last one.
-template <class Archive>
-void fields(Archive& archive, Linear& linear) {
-  archive("out", linear.out);
-  archive("bias", linear.bias);
-}
-template <class Archive>
-void fields(Archive& archive, Conv2d& conv) {
-  archive("out", conv.out);
-  archive("kernel", conv.kernel);
-  archive("stride", conv.stride);
-  archive("pad", conv.pad);
-  archive("dilation", conv.dilation);
-  archive("groups", conv.groups);
-  archive("bias", conv.bias);
-}
-template <class Archive, class Pool>
-void pool_fields(Archive& archive, Pool& pool) {
-  Extent stride = pool.stride.value_or(pool.window);
-  archive("window", pool.window);
-  archive("stride", stride);
-  archive("pad", pool.pad);
-  pool.stride = stride;
-}
-template <class Archive>
-void fields(Archive& archive, MaxPool2d& pool) {
-  pool_fields(archive, pool);
-}
-template <class Archive>
-void fields(Archive& archive, AvgPool2d& pool) {
-  pool_fields(archive, pool);
-}
-template <class Archive>
-void fields(Archive& archive, LeakyRelu& relu) {
-  archive("slope", relu.slope);
-}
-template <class Archive>
-void fields(Archive& archive, Sigmoid& sigmoid) {
-  archive("lambda", sigmoid.lambda);
-}
-template <class Archive>
-void fields(Archive& archive, BatchNorm& norm) {
-  archive("momentum", norm.momentum);
-  archive("eps", norm.eps);
-}
-template <class Archive>
-void fields(Archive& archive, Dropout& dropout) {
-  archive("p", dropout.p);
-}
-template <class Archive>
-void fields(Archive& archive, Residual& residual) {
-  archive("body", residual.body);
-  archive("shortcut", residual.shortcut);
-}
-template <class Archive, class Layer>
-void fields(Archive&, Layer&) {}
-
 Json to_json(const std::vector<LayerSpec>& layers);
 
+/// One member of an object for each field. Initialisers are left out: the weights are in the file.
 struct Writer {
   Json out = Json::object();
 
-  template <class Value>
-  void operator()(const char* key, const Value& value) {
-    out[key] = value;
-  }
-  void operator()(const char* key, const Extent& extent) { out[key] = {extent.height, extent.width}; }
-  void operator()(const char* key, const std::vector<LayerSpec>& layers) { out[key] = to_json(layers); }
+  void operator()(const std::string& key, std::int64_t value) { out[key] = value; }
+  void operator()(const std::string& key, bool value) { out[key] = value; }
+  void operator()(const std::string& key, double value) { out[key] = value; }
+  void operator()(const std::string& key, const Extent& extent) { out[key] = {extent.height, extent.width}; }
+  void operator()(const std::string& key, const std::optional<Extent>& extent) { (*this)(key, extent.value()); }
+  void operator()(const std::string& key, const std::vector<LayerSpec>& layers) { out[key] = to_json(layers); }
+  void operator()(const std::string&, const std::optional<Init>&) {}
 };
+
+/// With defaults that depend on other fields written out.
+template <class Layer>
+Layer resolved(const Layer& layer) {
+  if constexpr (requires { layer.resolved(); })
+    return layer.resolved();
+  else
+    return layer;
+}
 
 Json to_json(const std::vector<LayerSpec>& layers) {
   Json list = Json::array();
-  for (LayerSpec spec : layers) {
+  for (const LayerSpec& spec : layers) {
     Writer writer;
-    std::visit([&](auto& layer) { fields(writer, layer); }, spec.kind);
+    std::visit(
+        [&](const auto& layer) {
+          const auto whole = resolved(layer);
+          for_each_field(whole, [&](const auto& field, const auto& value) { writer(std::string(field.name), value); });
+        },
+        spec.kind);
     list.push_back({{layer_type(spec), std::move(writer.out)}});
   }
   return list;
@@ -133,23 +94,29 @@ class Reader {
   }
   std::string place(const std::string& key) const { return fmt::format("{}.{}", place_, key); }
 
-  void operator()(const char* key, std::int64_t& value) { value = integer_of(member(key), kMaxCount, place(key)); }
-  void operator()(const char* key, bool& value) {
+  void operator()(const std::string& key, std::int64_t& value) {
+    value = integer_of(member(key), kMaxCount, place(key));
+  }
+  void operator()(const std::string& key, bool& value) {
     const Json& json = member(key);
     if (!json.is_boolean()) refuse_network(place(key), "true or false was expected");
     value = json.get<bool>();
   }
-  void operator()(const char* key, double& value) {
+  void operator()(const std::string& key, double& value) {
     const Json& json = member(key);
     if (!json.is_number()) refuse_network(place(key), "a number was expected");
     value = json.get<double>();
   }
-  void operator()(const char* key, Extent& extent) {
+  void operator()(const std::string& key, Extent& extent) {
     const Json& json = member(key);
     if (!json.is_array() || json.size() != 2) refuse_network(place(key), "two numbers were expected");
     extent = {integer_of(json[0], kMaxExtent, place(key)), integer_of(json[1], kMaxExtent, place(key))};
   }
-  void operator()(const char* key, std::vector<LayerSpec>& layers) { layers = layers_of(member(key), place(key)); }
+  void operator()(const std::string& key, std::optional<Extent>& extent) { (*this)(key, extent.emplace(1)); }
+  void operator()(const std::string& key, std::vector<LayerSpec>& layers) {
+    layers = layers_of(member(key), place(key));
+  }
+  void operator()(const std::string&, std::optional<Init>&) {}
 
  private:
   const Json& object_;
@@ -157,30 +124,24 @@ class Reader {
   std::set<std::string> used_;
 };
 
-/// A layer of the named type with its default fields.
-template <std::size_t... I>
-LayerSpec default_layer(const std::string& type, const std::string& place, std::index_sequence<I...>) {
-  std::optional<LayerSpec> found;
-  const auto consider = [&](LayerSpec candidate) {
-    if (layer_type(candidate) == type) found = std::move(candidate);
-  };
-  (consider(LayerSpec(std::variant_alternative_t<I, decltype(LayerSpec::kind)>{})), ...);
-  if (!found)
-    refuse_network(place,
-                   fmt::format("the layer type \"{}\" is unknown; written by a later version?", printable(type)));
-  return *found;
-}
-
 LayerSpec layer_of(const Json& value, const std::string& place) {
   if (!value.is_object() || value.size() != 1)
     refuse_network(place, "an object with one key, the layer's type, was expected");
-  constexpr auto kinds = std::make_index_sequence<std::variant_size_v<decltype(LayerSpec::kind)>>();
   const std::string& type = value.begin().key();
-  LayerSpec spec = default_layer(type, place, kinds);
+  const auto& names = record_names<LayerKind>();
+  const auto found = std::ranges::find(names, type);
+  if (found == names.end())
+    refuse_network(place,
+                   fmt::format("the layer type \"{}\" is unknown; written by a later version?", printable(type)));
+  LayerKind kind = default_record<LayerKind>(static_cast<std::size_t>(found - names.begin()));
   Reader reader(value.front(), fmt::format("{}.{}", place, type));
-  std::visit([&](auto& layer) { fields(reader, layer); }, spec.kind);
+  std::visit(
+      [&](auto& layer) {
+        for_each_field(layer, [&](const auto& field, auto& out) { reader(std::string(field.name), out); });
+      },
+      kind);
   reader.finish();
-  return spec;
+  return kind;
 }
 
 std::vector<LayerSpec> layers_of(const Json& value, const std::string& place) {

@@ -44,23 +44,30 @@ ProtobufMessage make_tensor(const std::string& name, int type, std::span<const s
   return tensor;
 }
 
+/// The value of an attribute, behind its name.
+struct AttributeValue {
+  ProtobufMessage& proto;
+
+  void operator()(std::int64_t value) const {
+    proto.integer(attribute::i, value).integer(attribute::type, attribute::kind_int);
+  }
+  void operator()(double value) const {
+    proto.real(attribute::f, static_cast<float>(value)).integer(attribute::type, attribute::kind_float);
+  }
+  void operator()(const std::vector<std::int64_t>& values) const {
+    for (const std::int64_t value : values) proto.integer(attribute::ints, value);
+    proto.integer(attribute::type, attribute::kind_ints);
+  }
+};
+
+ProtobufMessage make_attribute(const OnnxAttribute& entry) {
+  ProtobufMessage proto;
+  proto.text(attribute::name, entry.name);
+  std::visit(AttributeValue{proto}, entry.value);
+  return proto;
+}
+
 }  // namespace
-
-OnnxAttribute::OnnxAttribute(std::string_view name, std::int64_t value) {
-  proto.text(attribute::name, name).integer(attribute::i, value).integer(attribute::type, attribute::kind_int);
-}
-
-OnnxAttribute::OnnxAttribute(std::string_view name, double value) {
-  proto.text(attribute::name, name)
-      .real(attribute::f, static_cast<float>(value))
-      .integer(attribute::type, attribute::kind_float);
-}
-
-OnnxAttribute::OnnxAttribute(std::string_view name, std::initializer_list<std::int64_t> values) {
-  proto.text(attribute::name, name);
-  for (const std::int64_t value : values) proto.integer(attribute::ints, value);
-  proto.integer(attribute::type, attribute::kind_ints);
-}
 
 int OnnxGraph::element_type() const { return precision_ == Precision::float32 ? kFloat : kDouble; }
 
@@ -114,7 +121,7 @@ std::vector<std::byte> OnnxGraph::finish(const std::string& result, const Shape&
     for (const std::string& name : node.inputs) proto.text(node_field::input, name);
     proto.text(node_field::output, node.output).text(node_field::name, node.output);
     proto.text(node_field::op_type, node.operation);
-    for (const OnnxAttribute& entry : node.attributes) proto.message(node_field::attribute, entry.proto);
+    for (const OnnxAttribute& entry : node.attributes) proto.message(node_field::attribute, make_attribute(entry));
     body.message(graph::node, proto);
   }
   body.text(graph::name, "lockstep");

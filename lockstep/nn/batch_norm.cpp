@@ -1,6 +1,9 @@
+#include "lockstep/nn/batch_norm.hpp"
+
 #include "lockstep/kernels/batch_norm.hpp"
 
 #include "lockstep/nn/layer.hpp"
+#include "lockstep/nn/onnx.hpp"
 
 namespace lockstep {
 
@@ -99,11 +102,26 @@ class BatchNormLayer : public Layer<T> {
 
 }  // namespace
 
+void BatchNorm::plan(LayerPlan& plan, const Init&) const {
+  require(plan, eps > 0, "eps must be above 0");
+  require(plan, momentum > 0 && momentum <= 1, "momentum must be above 0 and at most 1");
+  const std::int64_t channels = plan.in[0];
+  const Init one{.kind = InitKind::constant, .scale = 1}, zero{.kind = InitKind::zeros};
+  add_parameter(plan, "weight", {channels}, Role::scale, 1, 1, one);
+  add_parameter(plan, "bias", {channels}, Role::bias, 1, 1, zero);
+  add_parameter(plan, "running_mean", {channels}, Role::running_mean, 1, 1, zero);
+  add_parameter(plan, "running_var", {channels}, Role::running_var, 1, 1, one);
+}
+
+std::string BatchNorm::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
+  return graph.node("BatchNormalization", onnx_inputs(x, plan), plan.path, {{"epsilon", eps}});
+}
+
 template <class T>
-std::unique_ptr<Layer<T>> make_batch_norm(const LayerPlan& plan) {
+std::unique_ptr<Layer<T>> BatchNorm::make(const LayerPlan& plan) const {
   return std::make_unique<BatchNormLayer<T>>(plan);
 }
 
-LOCKSTEP_INSTANTIATE_LAYER(make_batch_norm);
+LOCKSTEP_INSTANTIATE_LAYER(BatchNorm);
 
 }  // namespace lockstep

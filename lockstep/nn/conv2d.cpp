@@ -1,6 +1,11 @@
+#include "lockstep/nn/conv2d.hpp"
+
+#include <fmt/format.h>
+
 #include "lockstep/kernels/conv2d.hpp"
 
 #include "lockstep/nn/layer.hpp"
+#include "lockstep/nn/onnx.hpp"
 
 namespace lockstep {
 
@@ -72,11 +77,62 @@ class Conv2dLayer : public Layer<T> {
 
 }  // namespace
 
+Conv2dGeometry conv2d_geometry(const Conv2d& c, const Shape& in) {
+  return {.in_channels = in[0],
+          .in_height = in[1],
+          .in_width = in[2],
+          .out_channels = c.out,
+          .kernel_h = c.kernel.height,
+          .kernel_w = c.kernel.width,
+          .stride_h = c.stride.height,
+          .stride_w = c.stride.width,
+          .pad_h = c.pad.height,
+          .pad_w = c.pad.width,
+          .dilation_h = c.dilation.height,
+          .dilation_w = c.dilation.width,
+          .groups = c.groups};
+}
+
+std::string Conv2d::detail() const {
+  return fmt::format("{} of {}{}{}{}{}{}", out, extent_text(kernel), detail_unless("stride", stride, 1),
+                     detail_unless("pad", pad, 0), detail_unless("dilation", dilation, 1),
+                     groups == 1 ? "" : fmt::format(", {} groups", groups), bias ? "" : ", no bias");
+}
+
+void Conv2d::plan(LayerPlan& plan, const Init& usual) const {
+  require_image(plan, kName);
+  require(plan, out >= 1 && groups >= 1, "out and groups must be at least 1");
+  require(plan,
+          kernel.height >= 1 && kernel.width >= 1 && stride.height >= 1 && stride.width >= 1 && dilation.height >= 1 &&
+              dilation.width >= 1 && pad.height >= 0 && pad.width >= 0,
+          "kernel, stride and dilation must be at least 1, pad at least 0");
+  require(plan, plan.in[0] % groups == 0 && out % groups == 0,
+          fmt::format("groups = {} must divide the input channels and out = {}", groups, out));
+  const Conv2dGeometry g = conv2d_geometry(*this, plan.in);
+  require(plan,
+          g.in_height + 2 * g.pad_h >= g.dilation_h * (g.kernel_h - 1) + 1 &&
+              g.in_width + 2 * g.pad_w >= g.dilation_w * (g.kernel_w - 1) + 1,
+          fmt::format("kernel {} is larger than the padded input", extent_text(kernel)));
+  const std::int64_t taps = g.kernel_h * g.kernel_w;
+  add_weight_and_bias(plan, {g.out_channels, g.in_per_group(), g.kernel_h, g.kernel_w}, bias, g.in_per_group() * taps,
+                      g.out_per_group() * taps, init.value_or(usual));
+  plan.out = {g.out_channels, g.out_height(), g.out_width()};
+}
+
+std::string Conv2d::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
+  return graph.node("Conv", onnx_inputs(x, plan), plan.path,
+                    {{"kernel_shape", std::vector{kernel.height, kernel.width}},
+                     {"strides", std::vector{stride.height, stride.width}},
+                     {"pads", std::vector{pad.height, pad.width, pad.height, pad.width}},
+                     {"dilations", std::vector{dilation.height, dilation.width}},
+                     {"group", groups}});
+}
+
 template <class T>
-std::unique_ptr<Layer<T>> make_conv2d(const LayerPlan& plan) {
+std::unique_ptr<Layer<T>> Conv2d::make(const LayerPlan& plan) const {
   return std::make_unique<Conv2dLayer<T>>(plan);
 }
 
-LOCKSTEP_INSTANTIATE_LAYER(make_conv2d);
+LOCKSTEP_INSTANTIATE_LAYER(Conv2d);
 
 }  // namespace lockstep

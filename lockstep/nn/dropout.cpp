@@ -1,6 +1,9 @@
+#include "lockstep/nn/dropout.hpp"
+
 #include "lockstep/kernels/dropout.hpp"
 
 #include "lockstep/nn/layer.hpp"
+#include "lockstep/nn/onnx.hpp"
 
 namespace lockstep {
 
@@ -56,11 +59,18 @@ class DropoutLayer : public Layer<T> {
 
 }  // namespace
 
+void Dropout::plan(LayerPlan& plan, const Init&) const {
+  require(plan, p >= 0 && p < 1, "p must be at least 0 and below 1");
+}
+
+/// Inference leaves it out.
+std::string Dropout::onnx(OnnxBuilder&, const LayerPlan&, const std::string& x) const { return x; }
+
 template <class T>
-std::unique_ptr<Layer<T>> make_dropout(const LayerPlan& plan) {
+std::unique_ptr<Layer<T>> Dropout::make(const LayerPlan& plan) const {
   return std::make_unique<DropoutLayer<T>>(plan);
 }
 
-LOCKSTEP_INSTANTIATE_LAYER(make_dropout);
+LOCKSTEP_INSTANTIATE_LAYER(Dropout);
 
 }  // namespace lockstep

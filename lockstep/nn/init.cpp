@@ -7,13 +7,6 @@
 
 namespace lockstep {
 
-const std::vector<std::string>& init_names() {
-  static const std::vector<std::string> names = {"uniform",       "normal",         "xavier-uniform",
-                                                 "xavier-normal", "fan-in-uniform", "he-uniform",
-                                                 "he-normal",     "zeros",          "constant"};
-  return names;
-}
-
 namespace {
 
 struct Distribution {

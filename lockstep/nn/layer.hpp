@@ -169,33 +169,17 @@ View rows_of(const View& matrix, const Shape& shape, const Channels& channels) {
   return matrix.rows_from(channels.first * pixels, channels.count * pixels);
 }
 
-/// Every kind but Flatten, which has nothing to compute: sequences leave it out.
+/// By the record's make(). Flatten has nothing to compute: sequences leave it out.
 template <class T>
-std::unique_ptr<Layer<T>> make_layer(const LayerPlan& plan);
-
-// One maker per file.
-template <class T>
-std::unique_ptr<Layer<T>> make_linear(const LayerPlan& plan);
-template <class T>
-std::unique_ptr<Layer<T>> make_conv2d(const LayerPlan& plan);
-template <class T>
-std::unique_ptr<Layer<T>> make_pool2d(const LayerPlan& plan);
-template <class T>
-std::unique_ptr<Layer<T>> make_activation(const LayerPlan& plan);
-template <class T>
-std::unique_ptr<Layer<T>> make_softmax(const LayerPlan& plan);
-template <class T>
-std::unique_ptr<Layer<T>> make_batch_norm(const LayerPlan& plan);
-template <class T>
-std::unique_ptr<Layer<T>> make_dropout(const LayerPlan& plan);
-template <class T>
-std::unique_ptr<Layer<T>> make_residual(const LayerPlan& plan);
+std::unique_ptr<Layer<T>> make_layer(const LayerPlan& plan) {
+  return std::visit([&](const auto& layer) { return layer.template make<T>(plan); }, plan.spec.kind);
+}
 
 }  // namespace lockstep
 
-// Every layer file ends with this: both scalars of its maker.
-// NOLINTBEGIN(bugprone-macro-parentheses): the name of a template takes none
-#define LOCKSTEP_INSTANTIATE_LAYER(maker)                                     \
-  template std::unique_ptr<Layer<float>> maker<float>(const LayerPlan& plan); \
-  template std::unique_ptr<Layer<double>> maker<double>(const LayerPlan& plan)
+// Every layer file ends with this: both scalars of its record's make().
+// NOLINTBEGIN(bugprone-macro-parentheses): the name of a record takes none
+#define LOCKSTEP_INSTANTIATE_LAYER(record)                                                 \
+  template std::unique_ptr<Layer<float>> record::make<float>(const LayerPlan& plan) const; \
+  template std::unique_ptr<Layer<double>> record::make<double>(const LayerPlan& plan) const
 // NOLINTEND(bugprone-macro-parentheses)

@@ -1,6 +1,11 @@
+#include "lockstep/nn/linear.hpp"
+
+#include <fmt/format.h>
+
 #include "lockstep/kernels/linear.hpp"
 
 #include "lockstep/nn/layer.hpp"
+#include "lockstep/nn/onnx.hpp"
 
 namespace lockstep {
 
@@ -52,11 +57,25 @@ class LinearLayer : public Layer<T> {
 
 }  // namespace
 
+std::string Linear::detail() const { return bias ? "" : "no bias"; }
+
+void Linear::plan(LayerPlan& plan, const Init& usual) const {
+  require(plan, out >= 1, fmt::format("out = {} must be at least 1", out));
+  const std::int64_t in = plan.in.elements();
+  add_weight_and_bias(plan, {out, in}, bias, in, out, init.value_or(usual));
+  plan.out = {out};
+}
+
+std::string Linear::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
+  return graph.node("Gemm", onnx_inputs(onnx_flattened(graph, plan, x), plan), plan.path,
+                    {{"transB", std::int64_t{1}}});
+}
+
 template <class T>
-std::unique_ptr<Layer<T>> make_linear(const LayerPlan& plan) {
+std::unique_ptr<Layer<T>> Linear::make(const LayerPlan& plan) const {
   return std::make_unique<LinearLayer<T>>(plan);
 }
 
-LOCKSTEP_INSTANTIATE_LAYER(make_linear);
+LOCKSTEP_INSTANTIATE_LAYER(Linear);
 
 }  // namespace lockstep

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/kernels/conv2d.hpp"
-#include "lockstep/kernels/pool2d.hpp"
 #include "lockstep/nn/layers.hpp"
 #include "lockstep/nn/parameters.hpp"
 #include "lockstep/nn/split.hpp"
@@ -34,13 +32,14 @@ LayerPlan plan_layer(const LayerSpec& spec, const Shape& in, const std::string& 
 std::vector<LayerPlan> plan_sequence(const std::vector<LayerSpec>& specs, const Shape& in, const std::string& prefix,
                                      const Init& init);
 
-/// "6 of 5x5, pad 2": what distinguishes this layer from others of its type.
-std::string layer_detail(const LayerSpec& spec);
-
-/// Of a planned layer of that kind.
-Conv2dGeometry conv2d_geometry(const Conv2d& spec, const Shape& in);
-Pool2dGeometry pool2d_geometry(const Extent& window, const std::optional<Extent>& stride, const Extent& pad,
-                               const Shape& in);
+// For the plan() of a layer's record.
+/// Error(usage) that names the layer, `why` and the input's shape.
+void require(const LayerPlan& plan, bool condition, const std::string& why);
+void require_image(const LayerPlan& plan, const char* what);
+void add_parameter(LayerPlan& plan, const char* name, Shape shape, Role role, std::int64_t fan_in, std::int64_t fan_out,
+                   const Init& init);
+void add_weight_and_bias(LayerPlan& plan, Shape weight, bool bias, std::int64_t fan_in, std::int64_t fan_out,
+                         const Init& init);
 
 /// Calls visit(plan) for every layer, residual blocks before their inner layers (body, then shortcut).
 template <class Plans, class Visit>

@@ -1,3 +1,8 @@
+#include "lockstep/nn/residual.hpp"
+
+#include <fmt/format.h>
+
+#include "lockstep/nn/onnx.hpp"
 #include "lockstep/nn/sequence.hpp"
 
 namespace lockstep {
@@ -81,11 +86,27 @@ class ResidualLayer : public Layer<T> {
 
 }  // namespace
 
+std::string Residual::detail() const { return fmt::format("body of {}, shortcut of {}", body.size(), shortcut.size()); }
+
+void Residual::plan(LayerPlan& plan, const Init& usual) const {
+  require(plan, !body.empty(), "a residual block needs a body");
+  plan.body = plan_sequence(body, plan.in, plan.path + ".body.", usual);
+  plan.shortcut = plan_sequence(shortcut, plan.in, plan.path + ".shortcut.", usual);
+  plan.out = plan.body.back().out;
+  const Shape other = plan.shortcut.empty() ? plan.in : plan.shortcut.back().out;
+  require(plan, plan.out == other, fmt::format("body gives {} but the shortcut gives {}", plan.out.str(), other.str()));
+}
+
+std::string Residual::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
+  const std::string sum = onnx_sequence(graph, plan.body, x);
+  return graph.node("Add", {sum, onnx_sequence(graph, plan.shortcut, x)}, plan.path);
+}
+
 template <class T>
-std::unique_ptr<Layer<T>> make_residual(const LayerPlan& plan) {
+std::unique_ptr<Layer<T>> Residual::make(const LayerPlan& plan) const {
   return std::make_unique<ResidualLayer<T>>(plan);
 }
 
-LOCKSTEP_INSTANTIATE_LAYER(make_residual);
+LOCKSTEP_INSTANTIATE_LAYER(Residual);
 
 }  // namespace lockstep

@@ -1,6 +1,9 @@
+#include "lockstep/nn/softmax.hpp"
+
 #include "lockstep/kernels/softmax.hpp"
 
 #include "lockstep/nn/layer.hpp"
+#include "lockstep/nn/onnx.hpp"
 
 namespace lockstep {
 
@@ -34,11 +37,19 @@ class SoftmaxLayer : public Layer<T> {
 
 }  // namespace
 
+std::string Softmax::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
+  std::string y = graph.node("Softmax", {onnx_flattened(graph, plan, x)}, plan.path, {{"axis", std::int64_t{1}}});
+  if (plan.in.rank() == 1) return y;
+  std::vector<std::int64_t> shape{-1};
+  std::ranges::copy(plan.in.extents(), std::back_inserter(shape));
+  return graph.node("Reshape", {y, graph.integers(plan.path + ".shape", shape)}, plan.path);
+}
+
 template <class T>
-std::unique_ptr<Layer<T>> make_softmax(const LayerPlan& plan) {
+std::unique_ptr<Layer<T>> Softmax::make(const LayerPlan& plan) const {
   return std::make_unique<SoftmaxLayer<T>>(plan);
 }
 
-LOCKSTEP_INSTANTIATE_LAYER(make_softmax);
+LOCKSTEP_INSTANTIATE_LAYER(Softmax);
 
 }  // namespace lockstep

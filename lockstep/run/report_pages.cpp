@@ -241,7 +241,7 @@ void add_model(Document& document, const Model& model) {
                         {"Trained on", model.info.source},
                         {"Weight hash", weight_hash(network.values())},
                         {"Numerics", fmt::format("version {}", model.numerics_version)}}};
-  if (model.info.loss) facts.facts.push_back({"Loss", loss_names()[static_cast<std::size_t>(*model.info.loss)]});
+  if (model.info.loss) facts.facts.push_back({"Loss", name_of(*model.info.loss)});
   Table layers{.id = "layers",
                .title = "Layers",
                .columns = {{.title = "Layer"},

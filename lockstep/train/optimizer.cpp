@@ -23,8 +23,7 @@ double base_rate(const OptimizerSpec& optimizer) {
 }
 
 int state_vectors(const OptimizerSpec& optimizer) {
-  if (const auto* sgd = std::get_if<Sgd>(&optimizer)) return sgd->momentum == 0 ? 0 : 1;
-  return std::holds_alternative<RmsProp>(optimizer) ? 1 : 2;
+  return std::visit([](const auto& o) { return o.kStateVectors; }, optimizer);
 }
 
 double schedule_factor(const Schedule& schedule, std::int64_t step, std::int64_t epoch, std::int64_t total_steps) {

@@ -1,30 +1,153 @@
 #pragma once
-// Optimisers and learning-rate schedules as values. The formulas stand in kernels/optimizer.hpp.
+// Optimisers and learning-rate schedules as records (core/fields.hpp). The formulas stand in kernels/optimizer.hpp;
+// step() calls the kernel. To add an optimiser: its kernel, a record here, and a word in the list OptimizerSpec.
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <variant>
 
+#include "lockstep/core/fields.hpp"
+#include "lockstep/core/names.hpp"
+#include "lockstep/train/step_range.hpp"
+
 namespace lockstep {
 
-/// Gradient descent; with momentum, and with Nesterov's form of it.
+namespace optimizer_detail {
+inline constexpr const char* kRate = "learning rate";
+inline constexpr const char* kBeta1 = "decay of the mean of gradients";
+inline constexpr const char* kBeta2 = "decay of the mean of squared gradients";
+inline constexpr const char* kEps = "added to the denominator";
+inline constexpr const char* kDecay = "decay of the weights, apart from the gradient (never of biases and scales)";
+
+/// The step of gradient descent, with and without momentum.
+template <class T>
+void descend(const StepRange<T>& r, double momentum, bool nesterov) {
+  r.kernels.sgd_step({.count = r.count,
+                      .lr = T(r.rate),
+                      .momentum = T(momentum),
+                      .nesterov = nesterov,
+                      .g = r.g,
+                      .w = r.w,
+                      .v = r.first},
+                     r.context);
+}
+
+/// The step of Adam and AdamW.
+template <class T>
+void adam(const StepRange<T>& r, const auto& o, T decay_factor) {
+  r.kernels.adam_step({.count = r.count,
+                       .rate = T(r.rate / r.bias(o.beta1)),
+                       .inv_root2 = T(1 / std::sqrt(r.bias(o.beta2))),
+                       .beta1 = T(o.beta1),
+                       .beta2 = T(o.beta2),
+                       .eps = T(o.eps),
+                       .decay_factor = decay_factor,
+                       .g = r.g,
+                       .w = r.w,
+                       .m = r.first,
+                       .v = r.second},
+                      r.context);
+}
+
+}  // namespace optimizer_detail
+
 struct Sgd {
   double lr = 0.01;
-  double momentum = 0;
-  bool nesterov = false;
-};
-struct Adam {
-  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-};
-/// Adam with decoupled decay of the weights (never of biases and scales).
-struct AdamW {
-  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0.01;
-};
-struct RmsProp {
-  double lr = 0.01, alpha = 0.99, eps = 1e-8;
+
+  static constexpr const char* kName = "sgd";
+  static constexpr const char* kHelp = "gradient descent";
+  static constexpr int kStateVectors = 0;  // per parameter
+  static constexpr auto fields() { return std::tuple{field("lr", &Sgd::lr, kPositive, optimizer_detail::kRate)}; }
+  /// Users of other frameworks write sgd with momentum: say what it is called here.
+  static constexpr std::pair<const char*, const char*> kElsewhere{
+      "momentum", "\"sgd\" has none; write name = \"momentum\" or \"nesterov\""};
+  template <class T>
+  void step(const StepRange<T>& r) const {
+    optimizer_detail::descend(r, 0, false);
+  }
 };
 
-using OptimizerSpec = std::variant<Sgd, Adam, AdamW, RmsProp>;
+/// Gradient descent with momentum, and with Nesterov's form of it.
+template <bool nesterov>
+struct MomentumDescent {
+  double lr = 0.01, momentum = 0.9;
+
+  static constexpr const char* kName = nesterov ? "nesterov" : "momentum";
+  static constexpr const char* kHelp =
+      nesterov ? "gradient descent with Nesterov's momentum" : "gradient descent with momentum";
+  static constexpr int kStateVectors = 1;
+  static constexpr auto fields() {
+    return std::tuple{
+        field("lr", &MomentumDescent::lr, kPositive, optimizer_detail::kRate),
+        field("momentum", &MomentumDescent::momentum, kProperFraction, "share of the last step that is kept")};
+  }
+  template <class T>
+  void step(const StepRange<T>& r) const {
+    optimizer_detail::descend(r, momentum, nesterov);
+  }
+};
+using Momentum = MomentumDescent<false>;
+using Nesterov = MomentumDescent<true>;
+
+struct Adam {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+
+  static constexpr const char* kName = "adam";
+  static constexpr const char* kHelp = "Adam (Kingma and Ba 2015)";
+  static constexpr int kStateVectors = 2;
+  static constexpr auto fields() {
+    return std::tuple{field("lr", &Adam::lr, kPositive, optimizer_detail::kRate),
+                      field("beta1", &Adam::beta1, kFraction, optimizer_detail::kBeta1),
+                      field("beta2", &Adam::beta2, kFraction, optimizer_detail::kBeta2),
+                      field("eps", &Adam::eps, kPositive, optimizer_detail::kEps)};
+  }
+  template <class T>
+  void step(const StepRange<T>& r) const {
+    optimizer_detail::adam(r, *this, T(1));
+  }
+};
+
+struct AdamW {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0.01;
+
+  static constexpr const char* kName = "adamw";
+  static constexpr const char* kHelp = "Adam with decoupled decay of the weights (Loshchilov and Hutter 2019)";
+  static constexpr int kStateVectors = 2;
+  static constexpr auto fields() {
+    return std::tuple{field("lr", &AdamW::lr, kPositive, optimizer_detail::kRate),
+                      field("beta1", &AdamW::beta1, kFraction, optimizer_detail::kBeta1),
+                      field("beta2", &AdamW::beta2, kFraction, optimizer_detail::kBeta2),
+                      field("eps", &AdamW::eps, kPositive, optimizer_detail::kEps),
+                      field("weight_decay", &AdamW::weight_decay, kNotNegative, optimizer_detail::kDecay)};
+  }
+  template <class T>
+  void step(const StepRange<T>& r) const {
+    optimizer_detail::adam(r, *this, r.decay_factor(weight_decay));
+  }
+};
+
+struct RmsProp {
+  double lr = 0.01, alpha = 0.99, eps = 1e-8;
+
+  static constexpr const char* kName = "rmsprop";
+  static constexpr const char* kHelp = "RMSProp (Tieleman and Hinton 2012)";
+  static constexpr int kStateVectors = 1;
+  static constexpr auto fields() {
+    return std::tuple{field("lr", &RmsProp::lr, kPositive, optimizer_detail::kRate),
+                      field("alpha", &RmsProp::alpha, kFraction, optimizer_detail::kBeta2),
+                      field("eps", &RmsProp::eps, kPositive, optimizer_detail::kEps)};
+  }
+  template <class T>
+  void step(const StepRange<T>& r) const {
+    r.kernels.rmsprop_step(
+        {.count = r.count, .lr = T(r.rate), .alpha = T(alpha), .eps = T(eps), .g = r.g, .w = r.w, .v = r.first},
+        r.context);
+  }
+};
+
+/// The list of optimisers.
+using OptimizerSpec = std::variant<Sgd, Momentum, Nesterov, Adam, AdamW, RmsProp>;
 
 double base_rate(const OptimizerSpec& optimizer);
 /// State vectors per parameter: 0 to 2.
@@ -32,16 +155,37 @@ int state_vectors(const OptimizerSpec& optimizer);
 
 enum class ScheduleKind { constant, step, cosine };
 
-/// The learning rate as a factor of the optimiser's lr. Steps count from 0.
-///   warm-up: the first warmup_steps steps use (step + 1) / warmup_steps of what follows
-///   step:    factor^(epoch / every), epoch from 0
-///   cosine:  final + (1 - final) * (1 + cos(pi * step / total_steps)) / 2
+constexpr Described describe(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::constant:
+      return {"constant", "the learning rate stays"};
+    case ScheduleKind::step:
+      return {"step", "lr * factor^(epoch / every), epoch from 0"};
+    case ScheduleKind::cosine:
+      return {"cosine", "lr * (final + (1 - final) * (1 + cos(pi * step / steps)) / 2)"};
+  }
+  return {};
+}
+
+/// The learning rate as a factor of the optimiser's lr; describe() has the formulas. Steps count from 0.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
   std::int64_t warmup_steps = 0;
   std::int64_t every = 10;  // epochs
   double factor = 0.1;
   double final = 0;
+
+  static constexpr auto fields() {
+    constexpr auto is_step = [](const Schedule& s) { return s.kind == ScheduleKind::step; };
+    constexpr auto is_cosine = [](const Schedule& s) { return s.kind == ScheduleKind::cosine; };
+    constexpr IntRange upto{1, 1'000'000'000};
+    return std::tuple{
+        field("warmup_steps", &Schedule::warmup_steps, IntRange{0, upto.max},
+              "the first steps use (step + 1) / warmup_steps of the rate"),
+        field("every", &Schedule::every, upto, "epochs from drop to drop").when(is_step),
+        field("factor", &Schedule::factor, kShare, "of each drop").when(is_step),
+        field("final", &Schedule::final, NumberRange{.max = 1}, "share of the rate at the end").when(is_cosine)};
+  }
 };
 
 double schedule_factor(const Schedule& schedule, std::int64_t step, std::int64_t epoch, std::int64_t total_steps);

@@ -1,23 +1,10 @@
 #include "lockstep/train/update.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "lockstep/kernels/device/device.hpp"
 
 namespace lockstep {
-
-namespace {
-
-/// base^n by squaring: the same bits everywhere, and no state to keep between steps.
-double power(double base, std::int64_t n) {
-  double result = 1;
-  for (; n > 0; n /= 2, base *= base)
-    if (n % 2 == 1) result *= base;
-  return result;
-}
-
-}  // namespace
 
 template <class T>
 double SquareSum<T>::operator()(const T* x, std::int64_t count, const KernelTable<T>& kernels, KernelContext& context) {
@@ -66,63 +53,32 @@ void Update<T>::add_l2(double l2, const T* parameters, T* gradient, std::int64_t
 template <class T>
 void Update<T>::step(double rate, std::int64_t step, T* parameters, const T* gradient, std::int64_t first,
                      std::int64_t last, const KernelTable<T>& kernels, KernelContext& context) {
-  const auto bias = [&](double beta) { return 1 - power(beta, step + 1); };
-  Coefficients c{rate, 1, 1};
-  if (const auto* adam = std::get_if<Adam>(&optimizer_)) c = {rate, bias(adam->beta1), bias(adam->beta2)};
-  if (const auto* adamw = std::get_if<AdamW>(&optimizer_)) {
-    c = {rate, bias(adamw->beta1), bias(adamw->beta2)};
-    // Decay touches weights only, so tensors go one by one.
-    for (const ParameterInfo& info : parameters_) {
-      const std::int64_t from = std::max(first, info.offset), to = std::min(last, info.offset + info.elements());
-      if (from < to) step_range(c, info.role == Role::weight, parameters, gradient, from, to, kernels, context);
-    }
-    return;
-  }
-  if (first < last) step_range(c, false, parameters, gradient, first, last, kernels, context);
-}
-
-template <class T>
-void Update<T>::step_range(const Coefficients& c, bool decays, T* parameters, const T* gradient, std::int64_t first,
-                           std::int64_t last, const KernelTable<T>& kernels, KernelContext& context) {
-  const std::int64_t count = last - first;
-  const auto adam = [&](const auto& o, double decay) {
-    kernels.adam_step({.count = count,
-                       .rate = T(c.rate / c.bias1),
-                       .inv_root2 = T(1 / std::sqrt(c.bias2)),
-                       .beta1 = T(o.beta1),
-                       .beta2 = T(o.beta2),
-                       .eps = T(o.eps),
-                       .decay_factor = decays ? T(1 - c.rate * decay) : T(1),
-                       .g = gradient + first,
-                       .w = parameters + first,
-                       .m = first_.data() + first,
-                       .v = second_.data() + first},
-                      context);
+  const auto run = [&](const auto& optimizer, bool decays, std::int64_t from, std::int64_t to) {
+    if (from >= to) return;
+    const auto at = [&](AlignedBuffer<T>& state) { return state.size() > 0 ? state.data() + from : nullptr; };
+    optimizer.step(StepRange<T>{.rate = rate,
+                                .step = step,
+                                .decays = decays,
+                                .count = to - from,
+                                .g = gradient + from,
+                                .w = parameters + from,
+                                .first = at(first_),
+                                .second = at(second_),
+                                .kernels = kernels,
+                                .context = context});
   };
-  if (const auto* o = std::get_if<Adam>(&optimizer_)) {
-    adam(*o, 0);
-  } else if (const auto* w = std::get_if<AdamW>(&optimizer_)) {
-    adam(*w, w->weight_decay);
-  } else if (const auto* r = std::get_if<RmsProp>(&optimizer_)) {
-    kernels.rmsprop_step({.count = count,
-                          .lr = T(c.rate),
-                          .alpha = T(r->alpha),
-                          .eps = T(r->eps),
-                          .g = gradient + first,
-                          .w = parameters + first,
-                          .v = first_.data() + first},
-                         context);
-  } else {
-    const Sgd& s = std::get<Sgd>(optimizer_);
-    kernels.sgd_step({.count = count,
-                      .lr = T(c.rate),
-                      .momentum = T(s.momentum),
-                      .nesterov = s.nesterov,
-                      .g = gradient + first,
-                      .w = parameters + first,
-                      .v = s.momentum == 0 ? nullptr : first_.data() + first},
-                     context);
-  }
+  std::visit(
+      [&](const auto& optimizer) {
+        if constexpr (requires { optimizer.weight_decay; }) {
+          // Decay touches weights only, so tensors go one by one.
+          for (const ParameterInfo& info : parameters_)
+            run(optimizer, info.role == Role::weight, std::max(first, info.offset),
+                std::min(last, info.offset + info.elements()));
+        } else {
+          run(optimizer, false, first, last);
+        }
+      },
+      optimizer_);
 }
 
 template class Update<float>;

@@ -42,13 +42,6 @@ class Update {
   }
 
  private:
-  /// Coefficients of one step.
-  struct Coefficients {
-    double rate, bias1, bias2;  // 1 - beta^(step + 1)
-  };
-  void step_range(const Coefficients& c, bool decays, T* parameters, const T* gradient, std::int64_t first,
-                  std::int64_t last, const KernelTable<T>& kernels, KernelContext& context);
-
   OptimizerSpec optimizer_;
   std::vector<ParameterInfo> parameters_;  // the trainable ones
   AlignedBuffer<T> first_, second_;        // state vectors

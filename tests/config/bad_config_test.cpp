@@ -47,9 +47,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"optimiser = \"adam\"", "", "a.toml:8: train.optimiser: unknown key; did you mean train.optimizer?"},
         Bad{"precision = \"float64\"", "", "a.toml:8: train.precision: unknown key; did you mean model.precision?"},
         Bad{"zebra = 1", "",
-            "a.toml:8: train.zebra: unknown key; train has loss, optimizer, schedule, batch, slots, epochs, seed, "
-            "reduction, "
-            "l2, clip_norm, shuffle"},
+            "a.toml:8: train.zebra: unknown key; train has loss, optimizer, schedule, batch, slots, reduction, l2, "
+            "clip_norm, shuffle, epochs, seed"},
         Bad{"", "train.bacth=3", "--set train.bacth=3: train.bacth: unknown key; did you mean train.batch?"},
         Bad{"", "data.standardize=true",
             "--set data.standardize=true: data.standardize: unknown key; did you mean data.standardise?"},
@@ -301,8 +300,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"shuffle = 1", "", "a.toml:8: train.shuffle: must be true or false, not a whole number: 1"},
         Bad{"", "train=3", "--set train=3: write --set section.key=value, for example --set train.epochs=3"},
         Bad{"[data]\nsource = \"moons\"\n[model]\nsizes = \"2-1\"\n[[train]]", "",
-            "a.toml:5: train: must be a table with loss, optimizer, schedule, batch, slots, epochs, seed, reduction, "
-            "l2, clip_norm, shuffle, not a list: [{}]"}));
+            "a.toml:5: train: must be a table with loss, optimizer, schedule, batch, slots, reduction, l2, clip_norm, "
+            "shuffle, epochs, seed, not a list: [{}]"}));
 
 }  // namespace
 }  // namespace lockstep

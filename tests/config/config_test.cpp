@@ -157,8 +157,8 @@ TEST(Config, ResidualBlocksNest) {
 }
 
 TEST(Config, Initialisers) {
-  for (std::size_t i = 0; i < init_names().size(); ++i) {
-    const Init init = with_model("sizes = \"2-1\"\ninit = {name = \"" + init_names()[i] + "\", biases = true" +
+  for (std::size_t i = 0; i < names_of<InitKind>().size(); ++i) {
+    const Init init = with_model("sizes = \"2-1\"\ninit = {name = \"" + names_of<InitKind>()[i] + "\", biases = true" +
                                  (i < 2 || i == 8 ? ", scale = 0.12}" : "}"))
                           .model.init;
     EXPECT_EQ(init.kind, static_cast<InitKind>(i));
@@ -171,11 +171,9 @@ TEST(Config, Initialisers) {
 TEST(Config, Optimisers) {
   const auto read = [](const std::string& text) { return with_train("optimizer = " + text).train.optimizer; };
   EXPECT_EQ(std::get<Sgd>(read("{name = \"sgd\", lr = 2}")).lr, 2);
-  EXPECT_EQ(std::get<Sgd>(read("\"sgd\"")).momentum, 0);
-  EXPECT_EQ(std::get<Sgd>(read("\"momentum\"")).momentum, 0.9);
-  EXPECT_FALSE(std::get<Sgd>(read("\"momentum\"")).nesterov);
-  EXPECT_TRUE(std::get<Sgd>(read("{name = \"nesterov\", momentum = 0.8}")).nesterov);
-  EXPECT_EQ(std::get<Sgd>(read("{name = \"nesterov\", momentum = 0.8}")).momentum, 0.8);
+  EXPECT_EQ(std::get<Sgd>(read("\"sgd\"")).lr, 0.01);
+  EXPECT_EQ(std::get<Momentum>(read("\"momentum\"")).momentum, 0.9);
+  EXPECT_EQ(std::get<Nesterov>(read("{name = \"nesterov\", momentum = 0.8}")).momentum, 0.8);
   EXPECT_EQ(std::get<Adam>(read("{name = \"adam\", beta1 = 0.5}")).beta1, 0.5);
   EXPECT_EQ(std::get<AdamW>(read("{name = \"adamw\", weight_decay = 0.5}")).weight_decay, 0.5);
   EXPECT_EQ(std::get<RmsProp>(read("{name = \"rmsprop\", alpha = 0.5}")).alpha, 0.5);

@@ -38,7 +38,7 @@ struct PromiseRun {
 inline PromiseRun mlp_run() {
   PromiseRun run{"mlp", Network({1, 8, 8}), {}, {1, 8, 8}};
   run.network.add(Linear{.out = 33}).add(Relu{}).add(Linear{.out = 17}).add(Relu{}).add(Linear{.out = 10});
-  run.options = {.optimizer = Sgd{.lr = 0.05, .momentum = 0.9}, .batch = 32, .slots = 16, .l2 = 1e-4};
+  run.options = {.optimizer = Momentum{.lr = 0.05}, .batch = 32, .slots = 16, .l2 = 1e-4};
   return run;
 }
 

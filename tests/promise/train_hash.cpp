@@ -63,10 +63,8 @@ std::string hash_of(Backend backend) {
     // 96 samples in batches of 40: the last batch is a remainder, and its slots are ragged.
     run(convolutional(precision), {.optimizer = Adam{.lr = 1e-2}, .batch = 40, .slots = 4});
     run(convolutional(precision), {.optimizer = AdamW{}, .schedule = {.kind = ScheduleKind::cosine}, .batch = 17});
-    run(dense(precision), {.loss = Loss::binary_cross_entropy,
-                           .optimizer = Sgd{.lr = 0.1, .momentum = 0.9, .nesterov = true},
-                           .batch = 32,
-                           .l2 = 1e-3});
+    run(dense(precision),
+        {.loss = Loss::binary_cross_entropy, .optimizer = Nesterov{.lr = 0.1}, .batch = 32, .l2 = 1e-3});
     run(dense(precision), {.loss = Loss::squared_error, .optimizer = RmsProp{}, .batch = 0, .clip_norm = 0.5});
   }
   return to_hex(hash.finish());

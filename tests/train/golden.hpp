@@ -94,7 +94,9 @@ inline Network make_network(const Json& c) {
 
 inline OptimizerSpec make_optimizer(const Json& o) {
   const std::string name = o["name"];
-  if (name == "sgd") return Sgd{.lr = o["lr"], .momentum = o["momentum"], .nesterov = o["nesterov"]};
+  if (name == "sgd" && o["momentum"] == 0) return Sgd{.lr = o["lr"]};
+  if (name == "sgd" && o["nesterov"]) return Nesterov{.lr = o["lr"], .momentum = o["momentum"]};
+  if (name == "sgd") return Momentum{.lr = o["lr"], .momentum = o["momentum"]};
   if (name == "rmsprop") return RmsProp{.lr = o["lr"], .alpha = o["alpha"], .eps = o["eps"]};
   if (name == "adam") return Adam{.lr = o["lr"], .beta1 = o["beta1"], .beta2 = o["beta2"], .eps = o["eps"]};
   return AdamW{

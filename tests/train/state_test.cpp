@@ -105,8 +105,8 @@ TEST_P(TrainingStates, GoOnFromAnyStep) {
 
 INSTANTIATE_TEST_SUITE_P(
     , TrainingStates,
-    testing::Values(Case{"sgd", Sgd{}}, Case{"momentum", Sgd{.momentum = 0.9}},
-                    Case{"nesterov_float64", Sgd{.momentum = 0.9, .nesterov = true}, Precision::float64},
+    testing::Values(Case{"sgd", Sgd{}}, Case{"momentum", Momentum{}},
+                    Case{"nesterov_float64", Nesterov{}, Precision::float64},
                     Case{"adam", Adam{}, Precision::float32, {.kind = ScheduleKind::cosine, .warmup_steps = 5}},
                     Case{"adam_float64", Adam{}, Precision::float64}, Case{"adamw", AdamW{}},
                     Case{"rmsprop", RmsProp{}, Precision::float32, {.kind = ScheduleKind::step, .every = 1}}),

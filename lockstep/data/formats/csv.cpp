@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-struct Field {
+struct Cell {
   std::string text;
   std::size_t at = 0;  // its first byte in the file
 };
@@ -61,7 +61,7 @@ class CsvLexer {
   std::int64_t line() const { return line_; }
 
   /// The fields of the next line.
-  const std::vector<Field>& next_line() {
+  const std::vector<Cell>& next_line() {
     ++line_;
     fields_.clear();
     do {
@@ -86,15 +86,15 @@ class CsvLexer {
     return true;
   }
 
-  Field next_field() {
+  Cell next_field() {
     if (at_ < text_.size() && text_[at_] == '"') return quoted_field();
     const std::size_t start = at_;
     while (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
     return {std::string(text_.substr(start, at_ - start)), start};
   }
 
-  Field quoted_field() {
-    Field field{{}, at_++};
+  Cell quoted_field() {
+    Cell field{{}, at_++};
     while (true) {
       if (at_ >= text_.size() || text_[at_] == '\n') fail(field.at, "a quoted field without its closing quote");
       if (text_[at_] == '"') {
@@ -109,10 +109,10 @@ class CsvLexer {
   char separator_;
   std::size_t at_ = 0;
   std::int64_t line_ = 0;
-  std::vector<Field> fields_;
+  std::vector<Cell> fields_;
 };
 
-void append_line(const CsvLexer& lexer, const std::vector<Field>& fields, std::size_t width, const CsvTable& table,
+void append_line(const CsvLexer& lexer, const std::vector<Cell>& fields, std::size_t width, const CsvTable& table,
                  bool classes, std::vector<double>& values) {
   if (fields.size() != width) {
     lexer.fail(fields.front().at, fmt::format("{} fields, the first line has {}", fields.size(), width));
@@ -138,12 +138,12 @@ CsvTable parse_csv(std::span<const std::byte> bytes, std::string_view name, cons
   std::vector<double> values;
   std::size_t width = 0;
   while (!lexer.at_end()) {
-    const std::vector<Field>& fields = lexer.next_line();
+    const std::vector<Cell>& fields = lexer.next_line();
     if (lexer.line() == 1) {
       width = fields.size();
-      const bool text = std::any_of(fields.begin(), fields.end(), [](const Field& f) { return !number_of(f.text); });
+      const bool text = std::any_of(fields.begin(), fields.end(), [](const Cell& f) { return !number_of(f.text); });
       if (options.header.value_or(text)) {
-        for (const Field& field : fields) table.columns.push_back(field.text);
+        for (const Cell& field : fields) table.columns.push_back(field.text);
       }
       table.label = choose_label(table.columns, static_cast<std::int64_t>(width), options.label, name);
       if (!table.columns.empty()) continue;

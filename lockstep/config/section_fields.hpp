@@ -1,0 +1,110 @@
+#pragma once
+// The keys of the sections [train], [checkpoint] and [parallel] (core/fields.hpp), in the order in which they are
+// written. Those of [data] stand in data/data_fields.hpp; [model] is read and written by model_section.cpp.
+
+#include <fmt/format.h>
+
+#include "lockstep/config/config.hpp"
+#include "lockstep/kernels/slots.hpp"
+
+namespace lockstep {
+
+constexpr Described describe(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::mean:
+      return {"mean", "of the samples' gradients"};
+    case Reduction::sum:
+      return {"sum", "of the samples' gradients"};
+  }
+  return {};
+}
+
+constexpr Described describe(RankReduction reduction) {
+  switch (reduction) {
+    case RankReduction::tree:
+      return {"tree", "the slot tree"};
+    case RankReduction::gather:
+      return {"gather", "rank 0 adds up and updates, as in the textbook; the same bits"};
+    case RankReduction::library:
+      return {"mpi", "MPI_Allreduce; bits that depend on the number of ranks"};
+  }
+  return {};
+}
+
+constexpr Described describe(PipelineSchedule schedule) {
+  switch (schedule) {
+    case PipelineSchedule::one_forward_one_backward:
+      return {"1f1b", "few chunks in flight"};
+    case PipelineSchedule::gpipe:
+      return {"gpipe", "all forwards first"};
+  }
+  return {};
+}
+
+/// train.epochs is the run's, all else the trainer's.
+inline constexpr auto train_fields() {
+  constexpr IntRange many{1, 1'000'000'000};
+  const auto power_of_two = [](const RunConfig& c) {
+    if ((c.train.slots & (c.train.slots - 1)) == 0) return std::string();
+    return fmt::format("must be \"auto\" or a power of two up to {}, got {}", kMaxSlots, c.train.slots);
+  };
+  const auto of = [](const char* name, auto get, auto range, const char* help) {
+    return field_in<RunConfig>(name, get, range, help);
+  };
+  return std::tuple{
+      of(
+          "loss", [](auto& c) -> auto& { return c.train.loss; }, AnyValue{}, "see [losses](#losses)"),
+      of(
+          "optimizer", [](auto& c) -> auto& { return c.train.optimizer; }, AnyValue{},
+          "a name or a table, see [optimisers](#optimisers)"),
+      of(
+          "schedule", [](auto& c) -> auto& { return c.train.schedule; }, AnyValue{},
+          "a name or a table, see [schedules](#schedules)"),
+      of(
+          "batch", [](auto& c) -> auto& { return c.train.batch; }, many, "samples per step")
+          .or_zero("full"),
+      of(
+          "slots", [](auto& c) -> auto& { return c.train.slots; }, IntRange{1, kMaxSlots},
+          "a power of two; see [numerics.md](numerics.md)")
+          .or_zero("auto")
+          .check(power_of_two),
+      of(
+          "reduction", [](auto& c) -> auto& { return c.train.reduction; }, AnyValue{}, "gradients of a batch"),
+      of(
+          "l2", [](auto& c) -> auto& { return c.train.l2; }, kNotNegative,
+          "adds l2/2 times the sum of squared weights to the loss (biases excluded)"),
+      of(
+          "clip_norm", [](auto& c) -> auto& { return c.train.clip_norm; }, kNotNegative,
+          "longer gradients are scaled down to this norm; 0: never"),
+      of(
+          "shuffle", [](auto& c) -> auto& { return c.train.shuffle; }, AnyValue{}, "a new order every epoch"),
+      of(
+          "epochs", [](auto& c) -> auto& { return c.epochs; }, IntRange{0, many.max}, "passes over the training set"),
+      of(
+          "seed", [](auto& c) -> auto& { return c.train.seed; }, IntRange{0}, "initial weights, shuffles, dropout")};
+}
+
+inline constexpr auto checkpoint_fields() {
+  return std::tuple{field("every_steps", &CheckpointConfig::every_steps, IntRange{0, 1'000'000'000'000},
+                          "save at multiples of this number of steps; 0: steps do not count"),
+                    field("every_minutes", &CheckpointConfig::every_minutes, NumberRange{.max = 1'000'000},
+                          "save when this time has passed since the last save; 0: time does not count")};
+}
+
+inline constexpr auto parallel_fields() {
+  using P = ParallelOptions;
+  constexpr IntRange parts{1, 1024};
+  return std::tuple{
+      field("reduce", &P::reduce, "how ranks add up their gradients; all but `tree` are for comparison"),
+      field("tensor", &P::tensor, parts,
+            "ranks over which the outputs of every layer are split, with their weights. ranks = data x `pipeline` x "
+            "`tensor`"),
+      field("pipeline", &P::pipeline, parts,
+            "stages into which the layers are cut, balanced by their cost: one rank each. The number of ranks is a "
+            "multiple "
+            "of it; the batch is shared among the pipelines"),
+      field("schedule", &P::schedule,
+            "of a pipeline: `1f1b` keeps few chunks in flight, `gpipe` runs all forwards first")};
+}
+
+}  // namespace lockstep

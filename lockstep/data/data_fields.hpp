@@ -1,0 +1,90 @@
+#pragma once
+// The keys of the section [data] (core/fields.hpp): what each means stands here, and from here in the documentation.
+
+#include "lockstep/data/source.hpp"
+#include "lockstep/data/targets.hpp"
+
+namespace lockstep {
+
+/// How the pixels of an image stand in a file: channels first or last.
+inline const std::vector<std::string>& layout_names() {
+  static const std::vector<std::string> names = {"nchw", "nhwc"};
+  return names;
+}
+
+inline constexpr auto data_fields() {
+  using D = DataConfig;
+  constexpr IntRange count{0, 1'000'000'000}, some{1, 1'000'000};
+  return std::tuple{
+      field("source", &D::source,
+            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path: "
+            "`.mat`, "
+            "`.npz`, `.npy`, `.csv`, IDX (plain or .gz), a folder with one folder of PNG images per class")
+          .needs("for example \"fashion-mnist\", \"moons\" or a file"),
+      field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
+      field("test_limit", &D::test_limit, IntRange{0}, "only the first N test samples; default: all").quiet(),
+      field("test", &D::test, "a second file or folder of the same kind: the test set").quiet(),
+      field("labels", &D::labels,
+            "label file (`.npy`, IDX, `.csv` of one column) beside `.npy` and IDX; `\"none\"`: no targets; default for "
+            "IDX: "
+            "the name with labels-idx1 for images-idx3")
+          .quiet(),
+      field("test_labels", &D::test_labels, "the same for the test set").quiet(),
+      field("x_key", &D::x_key, "name of the samples' array; default: `X` in `.mat`, `x_train`, `x` or `X` in `.npz`")
+          .quiet(),
+      field("y_key", &D::y_key,
+            "name of the targets' array; default: `y` in `.mat`, `y_train` or `y` in `.npz`; `\"none\"`: no targets")
+          .quiet(),
+      field("test_x_key", &D::test_x_key, "the same for a test set in the same file; default in `.npz`: `x_test`")
+          .quiet(),
+      field("test_y_key", &D::test_y_key, "the same for a test set in the same file; default in `.npz`: `y_test`")
+          .quiet(),
+      field("header", &D::header, "CSV: the first line names the columns; default: where it holds a non-number"),
+      field("label_column", &D::label_column, TextOrIndex{{0, 65536}},
+            "CSV: the column of the label by name, index from 0, `\"last\"` or `\"none\"`; default: see "
+            "[labels](#labels)")
+          .quiet(),
+      field("label_rule", &D::label_rule, OneOf{label_rule_names},
+            "how labels become classes 0, 1, ...: `from-one`: label - 1; `digits`: label mod 10; default: see "
+            "[labels](#labels)")
+          .quiet(),
+      field("regression", &D::regression, "targets are real numbers, not labels").quiet(),
+      field("stream", &D::stream, "read plain IDX and `.npy` by slices: for data larger than memory").quiet(),
+      field("shape", &D::shape, "reshape every sample, for example `[1, 20, 20]`; default: as stored"),
+      field("layout", &D::layout, OneOf{layout_names},
+            "`nhwc`: images stand as height, width, channels, and are turned; default: `nchw`")
+          .quiet(),
+      field("transpose", &D::transpose, "swap height and width (MATLAB stores columns first)").quiet(),
+      field("resize", &D::resize, "`20`, or `{size = 20, method = \"bicubic\"}` (antialiased); default: none").quiet(),
+      field("scale", &D::scale, kPositive, "divide by this; default: 255 for bytes, else 1").quiet(),
+      field("standardise", &D::standardise, "(x - mean) / deviation per feature, both of the training set").quiet(),
+      field("one_hot", &D::one_hot, "labels become vectors of 0 and 1").quiet(),
+      field("shuffle", &D::shuffle,
+            "shuffle before the split, keyed by `data.seed`; default: where a file or folder is split"),
+      field(
+          "stratify", &D::stratify,
+          "every part of the split has its share of every class; default: where a labelled file or folder is split and "
+          "shuffled"),
+      field("split", &D::split,
+            "`{train = 0.8, validation = 0.1, test = 0.1}`: fractions, or counts of samples; fractions that add up to "
+            "1 use "
+            "every sample")
+          .quiet(),
+      field("count", &D::count, IntRange{1, count.max}, "generators: samples; default: 1000").quiet(),
+      field("test_count", &D::test_count, count, "generators: test samples").quiet(),
+      field("noise", &D::noise, kNotNegative,
+            "generators: deviation of the added noise; default: 0.1 moons, 0.05 circles, 1 blobs, 0 quadrants")
+          .quiet(),
+      field("factor", &D::factor, kProperFraction, "circles: inner radius / outer radius").quiet(),
+      field("classes", &D::classes, some,
+            "blobs: centres; default: 3. Files: the number of classes; default: largest label + 1")
+          .quiet(),
+      field("features", &D::features, some, "blobs: dimensions; default: 2").quiet(),
+      field("seed", &D::seed, IntRange{0}, "shuffles and generators"),
+      field("from", &D::from_rank0, TwoWords{"each", "rank0"},
+            "who reads the data under a launcher: every rank, or rank 0, which sends all samples to the others before "
+            "training ([cluster.md](cluster.md))")
+          .quiet()};
+}
+
+}  // namespace lockstep
