@@ -16,7 +16,7 @@ std::size_t reversed(unsigned value, int bits) {
   return result;
 }
 
-/// A range of stretches, halved bit by bit of the rank.
+/// A range of stretches, halved by each bit of the rank.
 struct Range {
   std::size_t first, last;
   Range half(bool low) const {
@@ -78,10 +78,10 @@ void RankTree<T>::receive(int from, U* data, std::int64_t first, std::int64_t la
   ranks_.receive(from, writable_bytes_of(data + first, last - first));
 }
 
-/// Memory and places for all that comes in.
+/// Memory for what the other ranks send.
 template <class T>
 void RankTree<T>::begin(std::span<const Subtree<T>> local, Memory& memory) {
-  begun_ = true;
+  started_ = true;
   local_.assign(local.begin(), local.end());
   if (halving_) {
     if (ranks_.size() > 1 && scratch_.size() == 0) scratch_ = AlignedBuffer<T>(layout_.elements, memory);
@@ -167,7 +167,7 @@ T* RankTree<T>::finish_exchange(const KernelTable<T>& kernels, KernelContext& co
 template <class T>
 void RankTree<T>::start(std::span<const Subtree<T>> local, std::int64_t first, std::int64_t last,
                         const KernelTable<T>& kernels, KernelContext& context) {
-  if (!begun_) begin(local, context.memory());
+  if (!started_) begin(local, context.memory());
   settle(context);
   if (reduction_ == RankReduction::library) {
     std::fill(total_.data() + first, total_.data() + last, T(0));  // a rank without slots adds nothing
@@ -184,7 +184,7 @@ void RankTree<T>::start(std::span<const Subtree<T>> local, std::int64_t first, s
 
 template <class T>
 T* RankTree<T>::finish(const KernelTable<T>& kernels, KernelContext& context) {
-  begun_ = false;
+  started_ = false;
   if (reduction_ != RankReduction::library) {
     T* const sum = halving_ ? finish_halving(kernels, context) : finish_exchange(kernels, context);
     settle(context);
@@ -196,7 +196,7 @@ T* RankTree<T>::finish(const KernelTable<T>& kernels, KernelContext& context) {
 
 template <class T>
 template <class U>
-void RankTree<T>::tell_everybody(U* data, const std::vector<std::int64_t>& bounds) {
+void RankTree<T>::send_to_all(U* data, const std::vector<std::int64_t>& bounds) {
   for (int peer = 0; peer < ranks_.size(); ++peer) {
     if (peer == ranks_.rank()) continue;
     const auto theirs = static_cast<std::size_t>(peer);
@@ -206,10 +206,10 @@ void RankTree<T>::tell_everybody(U* data, const std::vector<std::int64_t>& bound
   ranks_.wait("gather");
 }
 
-/// A rank that has the stretches of `known` ranks from itself on tells whoever is so many places before it.
+/// With stretches [rank, rank + known) in hand, sends them to rank - known.
 template <class T>
 template <class U>
-void RankTree<T>::pass_on(U* data, const std::vector<std::int64_t>& bounds) {
+void RankTree<T>::relay(U* data, const std::vector<std::int64_t>& bounds) {
   const int size = ranks_.size();
   for (int known = 1; known < size; known *= 2) {
     // Two pieces where rank 0 follows the last one.
@@ -228,10 +228,10 @@ void RankTree<T>::pass_on(U* data, const std::vector<std::int64_t>& bounds) {
 template <class T>
 template <class U>
 void RankTree<T>::gather_stretches(U* data, const std::vector<std::int64_t>& bounds) {
-  if (reduction_ == RankReduction::library) return;  // everybody has everything
+  if (reduction_ == RankReduction::library) return;  // every rank owns everything
   if (!halving_)
-    return reduction_ == RankReduction::tree && ranks_.size() > kMostDirect ? pass_on(data, bounds)
-                                                                            : tell_everybody(data, bounds);
+    return reduction_ == RankReduction::tree && ranks_.size() > kMostDirect ? relay(data, bounds)
+                                                                            : send_to_all(data, bounds);
   // What this rank holds is the range that halving would leave it after `bit`; its sibling holds the other half.
   for (int bit = ranks_.size() / 2; bit >= 1; bit /= 2) {
     const Range parent = range_before(bit, ranks_.rank(), ranks_.size());

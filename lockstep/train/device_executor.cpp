@@ -8,6 +8,7 @@
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/device/devices.hpp"
+#include "lockstep/train/progress.hpp"
 #include "lockstep/train/scores.hpp"
 
 namespace lockstep {
