@@ -4,6 +4,7 @@
 //   gpipe  all forwards, then all backwards: the chunks of a whole batch are in flight.
 //   1f1b   a forward for each later stage, then one backward after each forward: at most stages - stage chunks are in
 //          flight, for the same bubble.
+//
 // Backwards come in the order of the chunks either way, as the tree over slots needs them.
 
 #include <cstdint>
