@@ -54,7 +54,6 @@ class DeviceStep {
   PhaseTimes take_times();
 
  private:
-  void cut(std::span<const std::int64_t> ids, std::vector<SlotChunk>& chunks) const;
   void run_slots(const Batch& batch);
   void load(const Batch& batch, const SlotChunk& chunk);
   void begin_next(const Batch& batch);
