@@ -20,30 +20,17 @@
 #include <vector>
 
 #include "lockstep/core/aligned.hpp"
-#include "lockstep/parallel/rank_reduction.hpp"
-#include "lockstep/parallel/ranks.hpp"
+#include "lockstep/parallel/rank_stretches.hpp"
 #include "lockstep/parallel/slot_sums.hpp"
 
 namespace lockstep {
 
-/// A vector of `elements` numbers, cut at multiples of `block` in its first `divisible` elements; what follows them
-/// belongs to the last stretch.
-struct StretchLayout {
-  std::int64_t elements = 0, divisible = 0, block = 1;
-};
-
 template <class T>
-class RankTree {
+class RankTree : public RankStretches {
  public:
   RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& layout,
            RankReduction reduction = RankReduction::tree);
 
-  /// This rank's stretch; in blocks as well.
-  std::int64_t first() const { return bounds_[own_]; }
-  std::int64_t last() const { return bounds_[own_ + 1]; }
-  std::int64_t first_block() const { return block_bounds_[own_]; }
-  std::int64_t last_block() const { return block_bounds_[own_ + 1]; }
-  bool owns_the_end() const { return owns_the_end_; }
   std::int64_t first_slot() const { return ranks_.share(slots_, ranks_.rank()); }
   std::int64_t last_slot() const { return ranks_.share(slots_, ranks_.rank() + 1); }
 
@@ -62,13 +49,6 @@ class RankTree {
              KernelContext& context);
   T* finish(const KernelTable<T>& kernels, KernelContext& context);
 
-  /// Every rank's stretch to every rank: of a whole vector, of one with the divisible elements only, or with one number
-  /// per block.
-  void gather(T* vector) { gather_stretches(vector, bounds_); }
-  void gather_divisible(T* vector) { gather_stretches(vector, divisible_bounds_); }
-  void gather_blocks(double* per_block) { gather_stretches(per_block, block_bounds_); }
-
-  std::int64_t bytes_sent() const { return bytes_sent_; }
   /// Additions of one number to another that this rank has made in all.
   std::int64_t additions() const { return additions_; }
 
@@ -78,30 +58,13 @@ class RankTree {
   T* finish_halving(const KernelTable<T>& kernels, KernelContext& context);
   void start_exchange(std::int64_t first, std::int64_t last);
   T* finish_exchange(const KernelTable<T>& kernels, KernelContext& context);
-  template <class U>
-  void gather_stretches(U* data, const std::vector<std::int64_t>& bounds);
-  template <class U>
-  void send_to_all(U* data, const std::vector<std::int64_t>& bounds);
-  template <class U>
-  void relay(U* data, const std::vector<std::int64_t>& bounds);
-  template <class U>
-  void send(int to, const U* data, std::int64_t first, std::int64_t last);
-  template <class U>
-  void receive(int from, U* data, std::int64_t first, std::int64_t last);
-
-  Ranks& ranks_;
   std::int64_t slots_;
-  StretchLayout layout_;
-  RankReduction reduction_;
-  bool halving_, owns_the_end_;
-  std::vector<std::int64_t> bounds_, divisible_bounds_, block_bounds_;  // of the stretches, in the order of the vector
-  std::size_t own_;                                                     // this rank's stretch
   AlignedBuffer<T> scratch_, total_;
   // Of the present reduction.
   bool started_ = false;
   std::vector<Subtree<T>> local_{}, nodes_{};  // of this rank; of all ranks, where subtrees are exchanged
   std::vector<int> owners_{};                  // of nodes_
-  std::int64_t bytes_sent_ = 0, additions_ = 0;
+  std::int64_t additions_ = 0;
 };
 
 }  // namespace lockstep
