@@ -9,6 +9,7 @@
 #include "cli/bench/device.hpp"
 #include "cli/bench/primitives.hpp"
 #include "cli/bench/python.hpp"
+#include "cli/bench/team_primitives.hpp"
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/openblas.hpp"
@@ -16,7 +17,6 @@
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/device/primitives.hpp"
 #include "lockstep/kernels/naive/table.hpp"
-#include "lockstep/parallel/team_primitives.hpp"
 
 namespace lockstep::cli {
 

@@ -18,7 +18,7 @@ class Barrier {
 
   /// Returns when all threads have called it; what each wrote before is visible to all after.
   void wait();
-  /// Wakes everybody with TeamFailed, now and at every later wait().
+  /// Wakes all threads with TeamFailed, now and at every later wait().
   void fail();
 
  private:

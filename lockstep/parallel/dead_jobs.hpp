@@ -1,6 +1,6 @@
 #pragma once
-// What MPI jobs of Lockstep left on this host when their mpirun was killed while they started: nobody is there to tidy
-// up, so the next start does. Only what is known to be ours, and dead, is removed (docs/design/0008-no-hang.md).
+// What MPI jobs of Lockstep left on this host when their mpirun was killed while they started: the next start removes
+// it, but only what is known to be ours, and dead (docs/design/0008-no-hang.md).
 
 #include <sys/types.h>
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kLost = static_cast<int>(ExitCode::peer_lost);
 constexpr int kBeatsPerSilence = 10;
-// A thread that was not run for so many periods was stopped itself, and cannot tell who else is.
+// If this process was suspended for this number of periods, it does not judge its peers.
 constexpr int kOwnPause = 3;
 constexpr int kLater = 2;
 // Of a second, used by the process: less is the heartbeat itself.

@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Key = std::array<std::byte, 16>;
 
-/// What rank 0 tells over the transport.
+/// What rank 0 sends over the transport.
 struct Invitation {
   Key key{};     // of those who connect
   Key answer{};  // of rank 0: an address may lead somewhere else, as to another host's 172.17.0.1

@@ -9,7 +9,7 @@ std::int64_t chunks_in_flight(PipelineSchedule schedule, int stage, int stages, 
 }
 
 std::vector<PipelineStep> pipeline_steps(PipelineSchedule schedule, int stage, int stages, std::int64_t chunks) {
-  // Forwards run ahead of backwards by so many chunks.
+  // Chunks by which forwards run ahead of backwards.
   const std::int64_t ahead = chunks_in_flight(schedule, stage, stages, chunks);
   std::vector<PipelineStep> steps;
   for (std::int64_t forward = 0, backward = 0; backward < chunks;) {

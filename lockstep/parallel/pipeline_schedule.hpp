@@ -1,11 +1,11 @@
 #pragma once
-// The order in which a stage of a pipeline takes up the chunks of a batch.
+// The order in which a stage of a pipeline computes the chunks of a batch.
 //
 //   gpipe  all forwards, then all backwards: the chunks of a whole batch are in flight.
-//   1f1b   as many forwards as there are stages behind, then a backward after each forward: at most stages - stage
-//   chunks
-//          are in flight, for the same bubble.
-// Backwards come in the order of the chunks either way, as the tree over slots wants them.
+//   1f1b   a forward for each later stage, then one backward after each forward: at most stages - stage chunks are in
+//          flight, for the same bubble.
+//
+// Backwards come in the order of the chunks either way, as the tree over slots needs them.
 
 #include <cstdint>
 #include <vector>

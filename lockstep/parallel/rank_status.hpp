@@ -1,5 +1,5 @@
 #pragma once
-// What the training's thread tells the heartbeat's thread, and the other way round (ranks.hpp, heartbeat.hpp).
+// State shared by the thread that trains and the heartbeat's thread (ranks.hpp, heartbeat.hpp).
 
 #include <atomic>
 #include <cstdint>

@@ -1,36 +1,12 @@
 #include "lockstep/parallel/rank_tree.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "lockstep/kernels/device/device.hpp"
 
 namespace lockstep {
 
 namespace {
-
-/// The lowest `bits` bits of `value`, in the opposite order.
-std::size_t reversed(unsigned value, int bits) {
-  std::size_t result = 0;
-  for (int bit = 0; bit < bits; ++bit) result |= std::size_t{(value >> bit) & 1U} << (bits - 1 - bit);
-  return result;
-}
-
-/// A range of stretches, halved bit by bit of the rank.
-struct Range {
-  std::size_t first, last;
-  Range half(bool low) const {
-    const std::size_t middle = (first + last) / 2;
-    return low ? Range{first, middle} : Range{middle, last};
-  }
-};
-
-/// What a rank keeps after halving with its siblings of all bits before `bit`.
-Range range_before(int bit, int rank, int size) {
-  Range range{0, static_cast<std::size_t>(size)};
-  for (int before = 1; before < bit; before *= 2) range = range.half((rank & before) == 0);
-  return range;
-}
 
 /// Before a transport touches what kernels write or read.
 void settle(const KernelContext& context) {
@@ -41,47 +17,12 @@ void settle(const KernelContext& context) {
 
 template <class T>
 RankTree<T>::RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& layout, RankReduction reduction)
-    : ranks_(ranks),
-      slots_(slots),
-      layout_(layout),
-      reduction_(reduction),
-      halving_(reduction == RankReduction::tree && std::has_single_bit(static_cast<unsigned>(ranks.size())) &&
-               ranks.size() <= slots) {
-  const std::int64_t blocks = (layout.divisible + layout.block - 1) / layout.block;
-  const bool shared = reduction == RankReduction::tree;
-  const int owners = shared ? ranks.size() : 1;
-  for (int i = 0; i <= ranks.size(); ++i) {
-    const int owner = std::min(i, owners);
-    block_bounds_.push_back(blocks * owner / owners);
-    divisible_bounds_.push_back(std::min(layout.divisible, block_bounds_.back() * layout.block));
-    bounds_.push_back(owner == owners ? layout.elements : divisible_bounds_.back());
-  }
-  const auto rank = static_cast<unsigned>(ranks.rank());
-  own_ = halving_                              ? reversed(rank, std::countr_zero(static_cast<unsigned>(ranks.size())))
-         : reduction == RankReduction::library ? 0
-                                               : rank;
-  owns_the_end_ = own_ + 1 == static_cast<std::size_t>(owners);
-}
+    : RankStretches(ranks, slots, layout, reduction), slots_(slots) {}
 
-template <class T>
-template <class U>
-void RankTree<T>::send(int to, const U* data, std::int64_t first, std::int64_t last) {
-  if (first == last) return;
-  ranks_.send(to, bytes_of(data + first, last - first));
-  bytes_sent_ += (last - first) * static_cast<std::int64_t>(sizeof(U));
-}
-
-template <class T>
-template <class U>
-void RankTree<T>::receive(int from, U* data, std::int64_t first, std::int64_t last) {
-  if (first == last) return;
-  ranks_.receive(from, writable_bytes_of(data + first, last - first));
-}
-
-/// Memory and places for all that comes in.
+/// Memory for what the other ranks send.
 template <class T>
 void RankTree<T>::begin(std::span<const Subtree<T>> local, Memory& memory) {
-  begun_ = true;
+  started_ = true;
   local_.assign(local.begin(), local.end());
   if (halving_) {
     if (ranks_.size() > 1 && scratch_.size() == 0) scratch_ = AlignedBuffer<T>(layout_.elements, memory);
@@ -109,8 +50,7 @@ template <class T>
 void RankTree<T>::start_halving(std::int64_t first, std::int64_t last, int bit) {
   const int sibling = ranks_.rank() ^ bit;
   const bool low = (ranks_.rank() & bit) == 0;
-  const Range range = range_before(bit, ranks_.rank(), ranks_.size()), mine = range.half(low),
-              theirs = range.half(!low);
+  const StretchRange range = range_before(bit), mine = range.half(low), theirs = range.half(!low);
   const auto within = [&](std::size_t bound) { return std::clamp(bounds_[bound], first, last); };
   send(sibling, local_[0].sum, within(theirs.first), within(theirs.last));
   receive(sibling, scratch_.data(), within(mine.first), within(mine.last));
@@ -126,7 +66,7 @@ T* RankTree<T>::finish_halving(const KernelTable<T>& kernels, KernelContext& con
     }
     ranks_.wait("reduce");
     // left + right and right + left are the same bits.
-    const Range range = range_before(2 * bit, ranks_.rank(), ranks_.size());
+    const StretchRange range = range_before(2 * bit);
     const std::int64_t first = bounds_[range.first], last = bounds_[range.last];
     add_into(sum + first, scratch_.data() + first, last - first, kernels, context);
     additions_ += last - first;
@@ -167,7 +107,7 @@ T* RankTree<T>::finish_exchange(const KernelTable<T>& kernels, KernelContext& co
 template <class T>
 void RankTree<T>::start(std::span<const Subtree<T>> local, std::int64_t first, std::int64_t last,
                         const KernelTable<T>& kernels, KernelContext& context) {
-  if (!begun_) begin(local, context.memory());
+  if (!started_) begin(local, context.memory());
   settle(context);
   if (reduction_ == RankReduction::library) {
     std::fill(total_.data() + first, total_.data() + last, T(0));  // a rank without slots adds nothing
@@ -184,7 +124,7 @@ void RankTree<T>::start(std::span<const Subtree<T>> local, std::int64_t first, s
 
 template <class T>
 T* RankTree<T>::finish(const KernelTable<T>& kernels, KernelContext& context) {
-  begun_ = false;
+  started_ = false;
   if (reduction_ != RankReduction::library) {
     T* const sum = halving_ ? finish_halving(kernels, context) : finish_exchange(kernels, context);
     settle(context);
@@ -192,55 +132,6 @@ T* RankTree<T>::finish(const KernelTable<T>& kernels, KernelContext& context) {
   }
   ranks_.wait("reduce");
   return total_.data();
-}
-
-template <class T>
-template <class U>
-void RankTree<T>::tell_everybody(U* data, const std::vector<std::int64_t>& bounds) {
-  for (int peer = 0; peer < ranks_.size(); ++peer) {
-    if (peer == ranks_.rank()) continue;
-    const auto theirs = static_cast<std::size_t>(peer);
-    send(peer, data, bounds[own_], bounds[own_ + 1]);
-    receive(peer, data, bounds[theirs], bounds[theirs + 1]);
-  }
-  ranks_.wait("gather");
-}
-
-/// A rank that has the stretches of `known` ranks from itself on tells whoever is so many places before it.
-template <class T>
-template <class U>
-void RankTree<T>::pass_on(U* data, const std::vector<std::int64_t>& bounds) {
-  const int size = ranks_.size();
-  for (int known = 1; known < size; known *= 2) {
-    // Two pieces where rank 0 follows the last one.
-    const auto move = [&](int first, const auto& piece) {
-      const int last = first + std::min(known, size - known);
-      piece(bounds[static_cast<std::size_t>(first)], bounds[static_cast<std::size_t>(std::min(last, size))]);
-      piece(bounds[0], bounds[static_cast<std::size_t>(std::max(0, last - size))]);
-    };
-    const int to = (ranks_.rank() + size - known) % size, from = (ranks_.rank() + known) % size;
-    move(ranks_.rank(), [&](std::int64_t first, std::int64_t last) { send(to, data, first, last); });
-    move(from, [&](std::int64_t first, std::int64_t last) { receive(from, data, first, last); });
-    ranks_.wait("gather");
-  }
-}
-
-template <class T>
-template <class U>
-void RankTree<T>::gather_stretches(U* data, const std::vector<std::int64_t>& bounds) {
-  if (reduction_ == RankReduction::library) return;  // everybody has everything
-  if (!halving_)
-    return reduction_ == RankReduction::tree && ranks_.size() > kMostDirect ? pass_on(data, bounds)
-                                                                            : tell_everybody(data, bounds);
-  // What this rank holds is the range that halving would leave it after `bit`; its sibling holds the other half.
-  for (int bit = ranks_.size() / 2; bit >= 1; bit /= 2) {
-    const Range parent = range_before(bit, ranks_.rank(), ranks_.size());
-    const bool low = (ranks_.rank() & bit) == 0;
-    const Range mine = parent.half(low), theirs = parent.half(!low);
-    send(ranks_.rank() ^ bit, data, bounds[mine.first], bounds[mine.last]);
-    receive(ranks_.rank() ^ bit, data, bounds[theirs.first], bounds[theirs.last]);
-    ranks_.wait("gather");
-  }
 }
 
 template class RankTree<float>;

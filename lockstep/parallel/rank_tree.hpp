@@ -1,49 +1,36 @@
 #pragma once
-// The tree over slots, across ranks: every rank comes with the sums of its own slots and leaves with one stretch of the
-// total; after the optimiser's step every rank gets all stretches of the new weights. No sum is taken by the transport.
+// The tree over slots, across ranks: every rank has the sums of its own slots and gets one stretch of the total; after
+// the optimiser's step every rank gets all stretches of the new weights. The transport adds nothing.
 //
 // n numbers, R ranks. A *stretch* is the part of the vector that one rank owns, about n/R.
 //   R = 2^k, no more than the slots: recursive halving. Ranks r and r xor 1 are siblings in the tree: each sends the
 //     half that the other one keeps, and adds; then r xor 2, with halves of halves; and so on: exactly the tree's
 //     additions. Back in the opposite order, doubling what a rank holds. k exchanges each way.
 //   any other R: every rank sends every other one the stretches of its subtrees, which finishes the tree for its own
-//     stretch. One exchange, R - 1 messages per subtree. Then everybody sends its stretch to everybody; more than
-//     kMostDirect ranks pass on what they have, twice as much each time.
+//     stretch. One exchange, R - 1 messages per subtree. Then every rank sends its stretch to all; more than
+//     kMostDirect ranks relay what they have, doubling it each time.
 // Either way a rank sends about n (1 - 1/R) numbers per direction (docs/algorithms.md).
 //
-// To compare with, what programs without a tree do:
-//   gather: rank 0 owns the whole vector; it receives all sums, and broadcasts the weights. The tree's bits all the
-//   same. library: the transport's library adds up (MPI_Allreduce), and every rank owns everything. Bits of its own.
+// For comparison, what programs without a tree do:
+//   gather: rank 0 owns the whole vector; it receives all sums, and broadcasts the weights. The same bits.
+//   library: the transport's library adds (MPI_Allreduce), and every rank owns everything. Bits of its own.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "lockstep/core/aligned.hpp"
-#include "lockstep/parallel/rank_reduction.hpp"
-#include "lockstep/parallel/ranks.hpp"
+#include "lockstep/parallel/rank_stretches.hpp"
 #include "lockstep/parallel/slot_sums.hpp"
 
 namespace lockstep {
 
-/// A vector of `elements` numbers, cut at multiples of `block` in its first `divisible` elements; what follows them
-/// belongs to the last stretch.
-struct StretchLayout {
-  std::int64_t elements = 0, divisible = 0, block = 1;
-};
-
 template <class T>
-class RankTree {
+class RankTree : public RankStretches {
  public:
   RankTree(Ranks& ranks, std::int64_t slots, const StretchLayout& layout,
            RankReduction reduction = RankReduction::tree);
 
-  /// This rank's stretch; in blocks as well.
-  std::int64_t first() const { return bounds_[own_]; }
-  std::int64_t last() const { return bounds_[own_ + 1]; }
-  std::int64_t first_block() const { return block_bounds_[own_]; }
-  std::int64_t last_block() const { return block_bounds_[own_ + 1]; }
-  bool owns_the_end() const { return owns_the_end_; }
   std::int64_t first_slot() const { return ranks_.share(slots_, ranks_.rank()); }
   std::int64_t last_slot() const { return ranks_.share(slots_, ranks_.rank() + 1); }
 
@@ -55,20 +42,13 @@ class RankTree {
     start(local, 0, layout_.elements, kernels, context);
     return finish(kernels, context);
   }
-  /// The same in parts. Elements [first, last) of `local` are there, and go on their way: until finish() they must not
-  /// change. The parts make up the whole, and come in the same order on all ranks; between them nobody else may use the
-  /// channel of these ranks.
+  /// The same in parts: elements [first, last) of `local` are complete and leave; until finish() they must not change.
+  /// The parts make up the whole, and come in the same order on all ranks; until finish() the channel of these ranks
+  /// has no other user.
   void start(std::span<const Subtree<T>> local, std::int64_t first, std::int64_t last, const KernelTable<T>& kernels,
              KernelContext& context);
   T* finish(const KernelTable<T>& kernels, KernelContext& context);
 
-  /// Every rank's stretch to every rank: of a whole vector, of one with the divisible elements only, or with one number
-  /// per block.
-  void gather(T* vector) { gather_stretches(vector, bounds_); }
-  void gather_divisible(T* vector) { gather_stretches(vector, divisible_bounds_); }
-  void gather_blocks(double* per_block) { gather_stretches(per_block, block_bounds_); }
-
-  std::int64_t bytes_sent() const { return bytes_sent_; }
   /// Additions of one number to another that this rank has made in all.
   std::int64_t additions() const { return additions_; }
 
@@ -78,30 +58,13 @@ class RankTree {
   T* finish_halving(const KernelTable<T>& kernels, KernelContext& context);
   void start_exchange(std::int64_t first, std::int64_t last);
   T* finish_exchange(const KernelTable<T>& kernels, KernelContext& context);
-  template <class U>
-  void gather_stretches(U* data, const std::vector<std::int64_t>& bounds);
-  template <class U>
-  void tell_everybody(U* data, const std::vector<std::int64_t>& bounds);
-  template <class U>
-  void pass_on(U* data, const std::vector<std::int64_t>& bounds);
-  template <class U>
-  void send(int to, const U* data, std::int64_t first, std::int64_t last);
-  template <class U>
-  void receive(int from, U* data, std::int64_t first, std::int64_t last);
-
-  Ranks& ranks_;
   std::int64_t slots_;
-  StretchLayout layout_;
-  RankReduction reduction_;
-  bool halving_, owns_the_end_;
-  std::vector<std::int64_t> bounds_, divisible_bounds_, block_bounds_;  // of the stretches, in the order of the vector
-  std::size_t own_;                                                     // this rank's stretch
   AlignedBuffer<T> scratch_, total_;
   // Of the present reduction.
-  bool begun_ = false;
+  bool started_ = false;
   std::vector<Subtree<T>> local_{}, nodes_{};  // of this rank; of all ranks, where subtrees are exchanged
   std::vector<int> owners_{};                  // of nodes_
-  std::int64_t bytes_sent_ = 0, additions_ = 0;
+  std::int64_t additions_ = 0;
 };
 
 }  // namespace lockstep

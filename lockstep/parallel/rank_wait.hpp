@@ -6,13 +6,13 @@
 namespace lockstep {
 
 struct RankWait {
-  /// At first it looks again and again: a partner at work on another core is usually faster than this.
+  /// First it polls: a partner at work on another core usually answers sooner than this.
   static constexpr std::chrono::microseconds spin{100};
-  /// Where ranks share cores, it lets the others go first between two looks instead, and for longer: most likely it
-  /// waits for one of them, and whoever looks takes time from it.
+  /// Where ranks share cores it yields between two polls instead, and for longer: most likely it waits for one of the
+  /// ranks that need this core.
   static constexpr std::chrono::microseconds yield{400};
-  /// Then the core is given away by sleeping: who yields to a program that computes may wait until its time is up, some
-  /// milliseconds, and make the partner wait; who wakes up goes first. Naps at first, then sleep.
+  /// Then it sleeps: naps at first, longer later. A yield to a busy program may last a whole time slice, some
+  /// milliseconds, and delay the partner too; a thread that wakes up runs at once.
   static constexpr std::chrono::microseconds nap{20}, sleep{200};
   static constexpr std::chrono::milliseconds naps_until{5};
 };

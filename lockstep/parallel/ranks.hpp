@@ -17,11 +17,11 @@ namespace lockstep {
 /// A rank that shows no sign of life for so long is lost: LOCKSTEP_PEER_TIMEOUT, in seconds, by default 8.
 std::chrono::nanoseconds peer_timeout();
 
-/// How long a rank waits for an answer while nobody works: 300 s, or peer_timeout() where that is longer.
+/// How long a rank waits for an answer while no rank works: 300 s, or peer_timeout() where that is longer.
 std::chrono::nanoseconds wait_timeout();
 
-/// Up to so many ranks tell each other directly what each has to say, which takes one latency. More of them pass on
-/// what they know, twice as much each time: log2 of them, but not thousands of messages per rank.
+/// Up to this number, every rank sends its message to every other one: one latency. More ranks relay what they have,
+/// doubling it each time: log2(ranks) latencies, but not thousands of messages per rank.
 inline constexpr int kMostDirect = 16;
 
 class Ranks {
@@ -41,7 +41,7 @@ class Ranks {
   /// This rank's share of [0, count): [share(count, rank()), share(count, rank() + 1)).
   std::int64_t share(std::int64_t count, int rank) const { return count * rank / size(); }
 
-  /// Messages of one exchange: begun here, finished together by wait(). Empty ones are not sent.
+  /// Messages of one exchange: started here, finished together by wait(). Empty ones are not sent.
   void send(int to, std::span<const std::byte> bytes);
   void receive(int from, std::span<std::byte> bytes);
   /// The same for a sum over all ranks that the transport's library takes, in an order of its own.
@@ -49,7 +49,7 @@ class Ranks {
   void start_library_sum(std::span<T> values);
   /// Returns when all of them are finished. Error(peer_lost) names the phase and the first peer that did not answer; or
   /// it says that the run is over, where the heartbeat has given the reason. `phase` is a literal, here and below.
-  /// Spins briefly, then gives the core away; at once where ranks share cores (rank_wait.hpp).
+  /// Spins briefly, then yields the core; at once where ranks share cores (rank_wait.hpp).
   void wait(const char* phase);
 
   /// Every rank's text, by rank. Sizes may differ.

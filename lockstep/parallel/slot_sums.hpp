@@ -92,9 +92,9 @@ std::vector<Subtree<T>> subtrees_of(std::int64_t first, std::int64_t last);
 template <class T>
 std::vector<Subtree<T>> subtrees_of(std::span<SlotSums<T>* const> workers);
 
-/// Adds neighbours up as far as the tree allows, for elements [first, first + count) of their vectors: `nodes` lie side
-/// by side, left to right. Adds in place, into the leftmost of the vectors that belong together; returns what is left,
-/// which is the whole tree's sum alone when the nodes covered all slots.
+/// Adds neighbours as far as the tree allows, for elements [first, first + count) of their vectors: `nodes` lie side by
+/// side, left to right. Adds in place, into the leftmost vector of each subtree; returns the subtrees that remain: the
+/// root alone when the nodes cover all slots.
 template <class T>
 std::vector<Subtree<T>> add_up(std::span<const Subtree<T>> nodes, std::int64_t first, std::int64_t count,
                                const KernelTable<T>& kernels, KernelContext& context);

@@ -1,7 +1,7 @@
 #pragma once
-// How bytes travel between the ranks of a run. Only point-to-point and non-blocking: whoever waits (ranks.hpp) can keep
-// a deadline. Every collective operation is built on top of it, so it is the same for MPI and for the ranks-as-threads
-// of the tests, and one rank is an ordinary size.
+// How bytes travel between the ranks of a run. Only point-to-point and non-blocking, so that a wait (ranks.hpp) can
+// have a deadline. Every collective operation is built on top of it, so it is the same for MPI and for the
+// ranks-as-threads of the tests, and one rank is an ordinary size.
 
 #include <cstddef>
 #include <memory>

@@ -9,6 +9,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/device/device.hpp"
+#include "lockstep/train/progress.hpp"
 #include "lockstep/train/scores.hpp"
 
 namespace lockstep {

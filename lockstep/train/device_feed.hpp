@@ -42,9 +42,9 @@ class DeviceFeed {
   /// The chunk that was taken last, once more.
   void repeat();
   bool waiting() const { return waiting_; }
-  /// The chunk that was begun: kernels launched from now on find it.
+  /// The waiting chunk: kernels launched from now on find it.
   DeviceSamples<T> take();
-  /// Forgets what was begun and not taken.
+  /// Drops the waiting chunk.
   void clear() noexcept;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 /// The share of a device's memory that a training may take: drivers and compiled kernels need some of it.
 constexpr double kShareOfMemory = 0.9;
 
-/// Adds up what is asked of it, and gives nothing.
+/// Counts the bytes of allocations, and allocates nothing.
 class MeasuringMemory final : public Memory {
  public:
   std::byte* allocate(std::int64_t bytes) override {

@@ -60,15 +60,9 @@ StepResult DeviceStep<T>::train_batch(const Batch& batch) {
 
 // The gradients of this rank's slots, chunk by chunk.
 
-/// This rank's slots of a batch, in chunks.
-template <class T>
-void DeviceStep<T>::cut(std::span<const std::int64_t> ids, std::vector<SlotChunk>& chunks) const {
-  cut_into_chunks(ids, slots_, tree_->first_slot(), tree_->last_slot(), chunk_size_.slots, chunks);
-}
-
 template <class T>
 void DeviceStep<T>::run_slots(const Batch& batch) {
-  cut(batch.ids, chunks_);
+  cut_into_chunks(batch.ids, slots_, tree_->first_slot(), tree_->last_slot(), chunk_size_.slots, chunks_);
   worker_.reserve(chunk_size_.samples, chunk_size_.slots);
   sums_.clear();
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
@@ -109,7 +103,7 @@ void DeviceStep<T>::load(const Batch& batch, const SlotChunk& chunk) {
 template <class T>
 void DeviceStep<T>::begin_next(const Batch& batch) {
   if (batch.next.empty()) return;
-  cut(batch.next, next_chunks_);
+  cut_into_chunks(batch.next, slots_, tree_->first_slot(), tree_->last_slot(), chunk_size_.slots, next_chunks_);
   if (const SlotChunk* first = first_with_samples(next_chunks_)) load(batch, *first);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // One batch on the device. A chunk is the whole batch, all its slots together, where the device's memory allows it: so
-// the kernels take the sums over slots. Several ranks have a device each; their sums go through the same tree (RankTree),
-// by way of the host unless the transport takes the device's memory, and every rank steps all of the weights: that costs
-// a device less than a second way over the bus.
+// the kernels take the sums over slots. Several ranks have a device each; their sums go through the same tree
+// (RankTree), by way of the host unless the transport takes the device's memory, and every rank steps all of the
+// weights: that costs a device less than a second way over the bus.
 
 #include <cstdint>
 #include <optional>
@@ -54,7 +54,6 @@ class DeviceStep {
   PhaseTimes take_times();
 
  private:
-  void cut(std::span<const std::int64_t> ids, std::vector<SlotChunk>& chunks) const;
   void run_slots(const Batch& batch);
   void load(const Batch& batch, const SlotChunk& chunk);
   void begin_next(const Batch& batch);

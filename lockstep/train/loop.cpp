@@ -137,13 +137,7 @@ void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptio
     // While the other members run the slots of the next step: they wait for member 0 at its first barrier, so the
     // weights and the optimiser's state do not change here.
     const bool saves = result.requests.stop || result.requests.save;
-    progress_.account({.step = step,
-                       .samples = batch.size(),
-                       .rate = batch.rate,
-                       .scores = result.scores,
-                       .requests = result.requests,
-                       .finite = !saves || executor_->collect(Collect::state)},
-                      data.classes() > 0, fit, epochs);
+    progress_.account(batch, result, !saves || executor_->collect(Collect::state), epochs);
     close(fit, member, kReportSection);
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lockstep/train/executor.hpp"
+#include "lockstep/train/progress.hpp"
 
 namespace lockstep {
 

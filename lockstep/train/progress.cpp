@@ -35,37 +35,36 @@ void Progress::begin_epoch(const TrainOptions& options, const Dataset& data) {
     throw Error(ExitCode::checkpoint, fmt::format("training stands after batch {} of an epoch that has {}: the state "
                                                   "belongs to other data",
                                                   batch, batches->count()));
-  if (batch > 0) return;  // goes on in the middle: the sums are there
+  if (batch > 0) return;  // resumed in the middle of an epoch: the sums are there
   report = {.epoch = epoch + 1};
   loss_sum = 0;
   if (data.classes() > 0) report.train.correct = 0;
 }
 
-void Progress::account(const StepOutcome& outcome, bool classes, const FitOptions& fit_options,
-                       std::int64_t total_epochs) {
-  const std::int64_t done = outcome.step - steps + 1;
-  if (!std::isfinite(outcome.scores.loss))
-    fail_diverged(fmt::format("the loss is {}", outcome.scores.loss), epoch + 1, done);
-  if (!outcome.finite) fail_diverged(kBadWeights, epoch + 1, done);
-  if (outcome.step == 0) first_loss = outcome.scores.loss / double(outcome.samples);
+void Progress::account(const Batch& step, const StepResult& result, bool finite, std::int64_t total_epochs) {
+  const std::int64_t done = step.step - steps + 1;
+  if (!std::isfinite(result.scores.loss))
+    fail_diverged(fmt::format("the loss is {}", result.scores.loss), epoch + 1, done);
+  if (!finite) fail_diverged(kBadWeights, epoch + 1, done);
+  if (step.step == 0) first_loss = result.scores.loss / double(step.size());
   batch = done;
-  loss_sum += outcome.scores.loss;
-  report.train.samples += outcome.samples;
+  loss_sum += result.scores.loss;
+  report.train.samples += step.size();
   report.train.loss = loss_sum / double(report.train.samples);
-  report.rate = outcome.rate;
-  if (fit_options.profile != nullptr) {
-    ++fit_options.profile->steps;
-    fit_options.profile->samples += outcome.samples;
+  report.rate = step.rate;
+  if (step.data.classes() > 0) report.train.correct = report.train.correct.value_or(0) + result.scores.correct;
+  if (Profile* profile = step.fit->profile) {
+    ++profile->steps;
+    profile->samples += step.size();
   }
-  if (classes) report.train.correct = report.train.correct.value_or(0) + outcome.scores.correct;
-  if (fit_options.on_step)
-    fit_options.on_step({.epoch = epoch + 1,
-                         .epochs = total_epochs,
-                         .step = done,
-                         .steps = batches->count(),
-                         .samples_done = report.train.samples,
-                         .loss = report.train.loss,
-                         .requests = outcome.requests});
+  if (step.fit->on_step)
+    step.fit->on_step({.epoch = epoch + 1,
+                       .epochs = total_epochs,
+                       .step = done,
+                       .steps = batches->count(),
+                       .samples_done = report.train.samples,
+                       .loss = report.train.loss,
+                       .requests = result.requests});
 }
 
 void Progress::end_epoch(bool finite) {
@@ -87,7 +86,7 @@ void Progress::hand_out_report(Ranks& ranks, const FitOptions& fit_options) {
     fit_options.profile->validation_samples += report.validation->samples;
   if (fit_options.on_epoch) fit_options.on_epoch(report);
   reports.push_back(report);
-  // What rank 0 writes meanwhile is not time of the others' next epoch: all clocks start together.
+  // Time in which rank 0 writes its report must not count as time of the other ranks' next epoch.
   if (ranks.size() > 1) ranks.barrier("reporting");
 }
 

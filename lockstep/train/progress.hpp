@@ -1,30 +1,14 @@
 #pragma once
-// Where a training stands between two steps, and what it reports: the same for every engine, on threads or on a device.
+// Where a training stands between two steps, and what it reports.
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "lockstep/data/batches.hpp"
-#include "lockstep/train/trainer.hpp"
+#include "lockstep/train/batch.hpp"
 
 namespace lockstep {
-
-/// The sums of one batch's scores.
-struct BatchScores {
-  double loss = 0;
-  std::int64_t correct = 0;
-};
-
-/// A finished step.
-struct StepOutcome {
-  std::int64_t step = 0;  // from 0, since the beginning of training
-  std::int64_t samples = 0;
-  double rate = 0;
-  BatchScores scores{};
-  StepRequests requests{};
-  bool finite = true;  // the weights, as far as they were looked at
-};
 
 struct Progress {
   std::int64_t epoch = 0, steps = 0;  // epochs done, and the steps in them
@@ -40,13 +24,13 @@ struct Progress {
 
   /// Error(checkpoint) where this data has no such epoch.
   void begin_epoch(const TrainOptions& options, const Dataset& data);
-  /// Takes a finished step into the report, and calls on_step. Error(diverged) where the loss or a weight is no finite
-  /// number any more.
-  void account(const StepOutcome& outcome, bool classes, const FitOptions& fit_options, std::int64_t total_epochs);
+  /// Adds a finished step of a fit to the report, and calls on_step. Error(diverged) where the loss is not finite, or
+  /// `finite` says so of the weights.
+  void account(const Batch& batch, const StepResult& result, bool finite, std::int64_t total_epochs);
   /// The counts of an epoch whose last batch was accounted for; the rest of the report is the caller's. `finite`: every
   /// weight is; else Error(diverged).
   void end_epoch(bool finite);
-  /// Adds to the complete report what the other ranks took, and gives it to the user. Collective.
+  /// Adds the times of the other ranks to the complete report, and calls on_epoch. Collective.
   void hand_out_report(Ranks& ranks, const FitOptions& fit_options);
 
   /// The part of a state that is not a vector; Error(checkpoint) where it makes no sense.

@@ -3,7 +3,7 @@
 
 #include "lockstep/distribute/rank_grid.hpp"
 #include "lockstep/parallel/team.hpp"
-#include "lockstep/train/progress.hpp"
+#include "lockstep/train/batch.hpp"
 
 namespace lockstep {
 

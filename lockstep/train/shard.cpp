@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "lockstep/train/progress.hpp"
+
 namespace lockstep {
 
 template <class T>

@@ -81,9 +81,6 @@ void ThreadExecutor<T>::begin_fit(const Dataset& data, Profile* /*profile*/) {
 }
 
 template <class T>
-void ThreadExecutor<T>::end_fit(bool /*complete*/) {}
-
-template <class T>
 std::vector<double> ThreadExecutor<T>::gradient(const Batch& batch) {
   T* total = nullptr;
   KernelContext& context = threads_[0]->context();

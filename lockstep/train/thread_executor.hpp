@@ -17,7 +17,7 @@ class ThreadExecutor final : public Executor {
   int members() const override { return static_cast<int>(threads_.size()); }
   void prepare(const Dataset& data) override;
   void begin_fit(const Dataset& data, Profile* profile) override;
-  void end_fit(bool complete) override;
+  void end_fit(bool /*complete*/) override {}
   StepResult train_batch(const Member& member, const Batch& batch) override {
     return thread(member).train_batch(member, batch);
   }

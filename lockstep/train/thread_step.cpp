@@ -80,7 +80,7 @@ template <class T>
 void ThreadStep<T>::run_chunks(const Member& member, const Batch& batch) {
   for (const SlotChunk& chunk : chunks_) {
     if (chunk.ids.empty()) {
-      push_empty(member, batch, chunk);
+      push(member, batch, chunk);
       continue;
     }
     typename Worker<T>::Chunk task = task_of(member, batch, chunk);
@@ -108,15 +108,15 @@ void ThreadStep<T>::run_pipeline(const Member& member, const Batch& batch) {
     filled.push_back(&chunk);
   }
   const SlotChunk* next = chunks_.data();  // whose sums are pushed next
-  const auto push_empty_before = [&](const SlotChunk* end) {
-    for (; next < end; ++next) push_empty(member, batch, *next);
+  const auto push_before = [&](const SlotChunk* end) {
+    for (; next < end; ++next) push(member, batch, *next);
   };
   pipeline_->train(tasks, team_.scores, times_, [&](std::size_t task, AlignedBuffer<T>& gradients) {
-    push_empty_before(filled[task]);
+    push_before(filled[task]);
     std::swap(sums_.next_buffer(), gradients);
     push(member, batch, *next++);
   });
-  push_empty_before(chunks_.data() + chunks_.size());
+  push_before(chunks_.data() + chunks_.size());
 }
 
 /// Where the gradients go is to be set.
@@ -136,20 +136,17 @@ typename Worker<T>::Chunk ThreadStep<T>::task_of(const Member& member, const Bat
           .recorder = batch.recorder(member.index)};
 }
 
-/// The sums of this chunk are written where SlotSums wanted them.
+/// The sums of this chunk are written to sums_.next(); those of a chunk without samples are 0.
 template <class T>
 void ThreadStep<T>::push(const Member& member, const Batch& batch, const SlotChunk& chunk) {
+  if (chunk.ids.empty()) {
+    std::fill_n(sums_.next(), team_.setup.stage.count, T(0));
+    clear_scores(chunk, team_.scores);
+  }
   Lap lap;
   const auto additions = double(sums_.push(chunk.node(), team_.kernels, context()));
   lap(times_.reduce);
   batch.close(member.index, kReduceSection, additions * add_cost(team_.setup.stage.count, 1, sizeof(T)));
-}
-
-template <class T>
-void ThreadStep<T>::push_empty(const Member& member, const Batch& batch, const SlotChunk& chunk) {
-  std::fill_n(sums_.next(), team_.setup.stage.count, T(0));
-  clear_scores(chunk, team_.scores);
-  push(member, batch, chunk);
 }
 
 // The second half: this thread's stretch of the parameter vector, in whole blocks of kSquareBlock elements.

@@ -72,7 +72,6 @@ class ThreadStep {
   void run_pipeline(const Member& member, const Batch& batch);
   typename Worker<T>::Chunk task_of(const Member& member, const Batch& batch, const SlotChunk& chunk);
   void push(const Member& member, const Batch& batch, const SlotChunk& chunk);
-  void push_empty(const Member& member, const Batch& batch, const SlotChunk& chunk);
   StepResult reduce_and_update(const Member& member, const Batch& batch);
   Stretch stretch_of(const Member& member) const;
   T* reduce(const Member& member, const Batch& batch, const Stretch& own, StepRequests& requests);

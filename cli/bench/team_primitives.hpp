@@ -4,7 +4,7 @@
 #include "lockstep/kernels/primitives/table.hpp"
 #include "lockstep/parallel/team.hpp"
 
-namespace lockstep {
+namespace lockstep::cli {
 
 /// Every member takes an equal share of the rows.
 void team_elementwise_max(const PrimitiveTable& table, const ElementwiseMax& a, Team& team);
@@ -28,4 +28,4 @@ class TeamXxt {
   std::vector<KernelContext> contexts_;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::cli

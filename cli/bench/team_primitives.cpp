@@ -1,14 +1,13 @@
-#include "lockstep/parallel/team_primitives.hpp"
+#include "cli/bench/team_primitives.hpp"
 
 #include <algorithm>
 
-namespace lockstep {
+namespace lockstep::cli {
 
 namespace {
 
-/// Rows that a member computes in one go of the symmetric product: whole tiles of the SIMD kernels (6 or 12 rows),
-/// small enough that little above the diagonal is computed for nothing, large enough that the copies of the samples
-/// pay.
+/// Rows that a member computes at a time in the symmetric product: whole tiles of the SIMD kernels (6 or 12 rows),
+/// small enough that little above the diagonal is wasted, large enough that copying the samples pays.
 constexpr std::int64_t kBlockRows = 96;
 
 }  // namespace
@@ -46,8 +45,8 @@ void TeamXxt::run_member(const Member& member) {
              context);
   };
   if (!symmetric_) return rows(member.share(n, member.index), member.share(n, member.index + 1));
-  // Later rows are longer. Blocks are dealt out to and fro (0 1 2 2 1 0 0 ...), so that everybody gets long and short
-  // ones.
+  // Later rows are longer. Blocks are dealt out back and forth (0 1 2 2 1 0 0 ...), so that every member gets long and
+  // short ones.
   const auto dealt = [&](std::int64_t block) {
     const std::int64_t place = block % (2 * member.size);
     return place < member.size ? place : 2 * member.size - 1 - place;
@@ -60,4 +59,4 @@ void TeamXxt::run_member(const Member& member) {
     if (dealt(b) == member.index) mirror_rows(a_.y, b * kBlockRows, std::min((b + 1) * kBlockRows, n));
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::cli

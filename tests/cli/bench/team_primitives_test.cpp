@@ -1,6 +1,7 @@
 // max and x x^T on teams: the bits of the serial definition for any number of threads, with and without the symmetry.
 
-#include "lockstep/parallel/team_primitives.hpp"
+#include "cli/bench/team_primitives.hpp"
+
 #include "lockstep/kernels/naive/table.hpp"
 #include "lockstep/kernels/simd/table.hpp"
 
@@ -10,6 +11,9 @@
 
 namespace lockstep::test {
 namespace {
+
+using cli::team_elementwise_max;
+using cli::TeamXxt;
 
 TEST(TeamElementwiseMax, AnyNumberOfThreads) {
   for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 17}, {7, 5}, {31, 64}}) {
