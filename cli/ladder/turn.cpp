@@ -14,8 +14,8 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/shell_words.hpp"
-#include "lockstep/run/directory.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 

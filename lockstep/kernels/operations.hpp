@@ -1,6 +1,7 @@
 #pragma once
 // The operations of the kernel tables: the one list. The tables of every backend, their declarations, the names that
-// `--verbose` prints and the tests of whole tables follow from it; an operation without a kernel does not compile or link.
+// `--verbose` prints and the tests of whole tables follow from it; an operation without a kernel does not compile or
+// link.
 //
 // To add an operation: its contract header, its definition in naive/ (included by naive/table_variant.cpp), its kernel
 // in device/, and a line here: first among LOCKSTEP_SERIAL_OPERATIONS, then, with a kernel in simd/, among the others.

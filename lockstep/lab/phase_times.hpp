@@ -3,8 +3,8 @@
 
 namespace lockstep {
 
-/// Seconds. `wait` is the time at barriers; between ranks `exchange` sums gradients, `broadcast` sends weights, `gather`
-/// completes the outputs of split layers, and in the `bubble` a stage of a pipeline waits for its neighbours.
+/// Seconds. `wait` is the time at barriers; between ranks `exchange` sums gradients, `broadcast` sends weights,
+/// `gather` completes the outputs of split layers, and in the `bubble` a stage of a pipeline waits for its neighbours.
 struct PhaseTimes {
   double load = 0, forward = 0, loss = 0, backward = 0, gather = 0, bubble = 0, reduce = 0, exchange = 0, update = 0,
          broadcast = 0, wait = 0;

@@ -33,8 +33,8 @@ class ActivationLayer : public Layer<T> {
   /// dx = dy f'(x)
   void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
     if (v.dx.data == nullptr) return;
-    pass.kernels.activation_backward(
-        {.kind = kind_, .slope = T(slope_), .x = v.x, .y = v.y, .dy = v.dy, .dx = v.dx}, pass.context);
+    pass.kernels.activation_backward({.kind = kind_, .slope = T(slope_), .x = v.x, .y = v.y, .dy = v.dy, .dx = v.dx},
+                                     pass.context);
   }
 
   Cost own_forward_cost(std::int64_t samples) const override {

@@ -43,15 +43,17 @@ std::string values_of(AnyValue, const std::vector<std::int64_t>&) { return "numb
 std::string values_of(AnyValue, const std::vector<LayerSpec>&) { return "layers"; }
 std::string values_of(AnyValue, const std::optional<Init>&) { return "an initialiser"; }
 template <class Enum>
-  requires std::is_enum_v<Enum>
-std::string values_of(AnyValue, Enum) { return quoted(names_of<Enum>()); }
+requires std::is_enum_v<Enum> std::string values_of(AnyValue, Enum) { return quoted(names_of<Enum>()); }
 template <class Table>
-  requires(HasFields<Table>)
-std::string values_of(AnyValue, const Table&) { return "a table"; }
+requires(HasFields<Table>) std::string values_of(AnyValue, const Table&) { return "a table"; }
 template <class... Records>
-std::string values_of(AnyValue, const std::variant<Records...>&) { return "a name or a table"; }
+std::string values_of(AnyValue, const std::variant<Records...>&) {
+  return "a name or a table";
+}
 template <>
-std::string values_of(AnyValue, const Schedule&) { return "a name or a table"; }
+std::string values_of(AnyValue, const Schedule&) {
+  return "a name or a table";
+}
 
 template <class Each, class T>
 std::string default_of(const Each& each, const T& value) {

@@ -1,7 +1,7 @@
 #pragma once
 // Every kernel of the text and the program, a file of this folder, that holds it: X(program, kernel). Programs are
-// compiled behind prelude.h, constants.h, math.h, common.h and tile.h, in this order. LOCKSTEP_VECTOR_KERNELS exist only where a
-// work-item holds a vector of samples (LANES > 1): not on GPUs.
+// compiled behind prelude.h, constants.h, math.h, common.h and tile.h, in this order. LOCKSTEP_VECTOR_KERNELS exist
+// only where a work-item holds a vector of samples (LANES > 1): not on GPUs.
 
 // clang-format off
 #define LOCKSTEP_DEVICE_KERNELS(X)          \
