@@ -106,8 +106,9 @@ TEST_F(TrainRunTest, ChangesOfTheConfigurationApply) {
 TEST_F(TrainRunTest, FailuresAreErrors) {
   EXPECT_EQ(code_of([&] { train_run(config_, {.resume = true}); }), ExitCode::usage);
   EXPECT_EQ(code_of([&] { train_run(out("missing.toml")); }), ExitCode::usage);
-  EXPECT_EQ(code_of([&] { train_run(config_, {.set = {"train.optimizer.lr=3e38"}, .out = out("far")}); }),
-            ExitCode::diverged);
+  EXPECT_EQ(
+      code_of([&] { train_run(config_, {.set = {"train.optimizer={name=\"sgd\",lr=3e38}"}, .out = out("far")}); }),
+      ExitCode::diverged);
   EXPECT_EQ(code_of([&] { train_run(config_, {.out = out("far")}); }), ExitCode::usage);  // an earlier run
 }
 
