@@ -140,9 +140,11 @@ class LadderRun {
     try {
       const Turn turn = run_turn(rung, ladder_.setting, ladder_.check_samples, kTurnLimit);
       const double rate = double(ladder_.check_samples * rung.growth) / turn.seconds;
-      const bool slow = double(usual) / rate > kSlow * epoch && rung.group != RungGroup::weak;
-      std::int64_t samples = slow ? std::min(whole_batches(epoch * rate), usual)
-                                  : whole_batches(double(usual * share_of(rung, ladder_.ceilings.threads)));
+      const int share = share_of(rung, ladder_.ceilings.threads);
+      // The check is two steps: enough to know plain loops, but one delay of a thread or rank would make workers look
+      // slow, and be measured on few samples, where the ends of an epoch weigh more.
+      const bool slow = share == 1 && double(usual) / rate > kSlow * epoch && rung.group != RungGroup::weak;
+      std::int64_t samples = slow ? std::min(whole_batches(epoch * rate), usual) : whole_batches(double(usual * share));
       if (rung.group == RungGroup::weak)
         samples =
             std::min(samples, ladder_.epoch_samples / rung.growth / ladder_.setting.batch * ladder_.setting.batch);
