@@ -163,12 +163,11 @@ struct Line : Result, Record {
 template <HasFields Record>
 const std::vector<double>& series_of(const Line<Record>& line, std::vector<double> Record::*member,
                                      std::size_t least = 1) {
-  const auto check = [&]<class Value>(const Field<Record, Value>& field) {
-    if constexpr (std::is_same_v<Value, std::vector<double>>)
+  for_each_in(Record::fields(), [&]<class Each>(const Each& field) {
+    if constexpr (std::is_same_v<typename Each::Type, std::vector<double>>)
       if (field.member == member && (line.*member).size() < least)
         refuse_field(line, field.name, "has too few numbers; measure again");
-  };
-  std::apply([&](const auto&... field) { (check(field), ...); }, Record::fields());
+  });
   return line.*member;
 }
 

@@ -52,8 +52,9 @@ template <class Value>
 Json json_of(const Value& value) {
   if constexpr (HasFields<Value>) {
     Json object = Json::object();
-    for_each_field(value, [&]<class Member>(const auto& field, const Member& member) {
-      if constexpr (!std::same_as<Member, ResultPlace>) object[std::string(field.name)] = json_of(member);
+    for_each_in(Value::fields(), [&]<class Each>(const Each& field) {
+      if constexpr (!std::same_as<typename Each::Type, ResultPlace>)
+        object[std::string(field.name)] = json_of(field.of(value));
       if constexpr (std::same_as<Value, Result>)
         if (field.name == "samples") add_statistics(value, object);
     });
@@ -95,8 +96,10 @@ class ObjectReader {
   /// All fields, and nothing else.
   template <HasFields Record>
   void get_fields(Record& record) {
-    for_each_field(record, [&]<class Member>(const auto& field, Member& member) {
-      if constexpr (!std::same_as<Member, ResultPlace>) member = get<Member>(std::string(field.name));
+    static_assert(lists_every_member<Record>());
+    for_each_in(Record::fields(), [&]<class Each>(const Each& field) {
+      if constexpr (!std::same_as<typename Each::Type, ResultPlace>)
+        field.of(record) = get<typename Each::Type>(std::string(field.name));
     });
   }
   void finish() const {

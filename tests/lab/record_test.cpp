@@ -82,6 +82,12 @@ TEST(Record, WhatMayBeMissing) {
   EXPECT_TRUE(back.loss.empty());
 }
 
+TEST(Record, ASeriesThatIsTooShort) {
+  const Line<Timing> line(read_back(line_of("measurement", "a", kTiming)));
+  EXPECT_EQ(series_of(line, &Timing::loss, 2), kTiming.loss);
+  EXPECT_THROW(series_of(line, &Timing::loss, 3), Error);
+}
+
 TEST(Record, ErrorsNameFileLineAndField) {
   Result line = line_of("measurement", "a", kTiming);
   line.words.erase("backend");

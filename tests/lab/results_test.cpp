@@ -61,6 +61,18 @@ TEST(Results, RoundTrip) {
   EXPECT_EQ(to_json_line(after), line);
 }
 
+/// As version 0.1 wrote it.
+TEST(Results, LinesOfOlderVersionsAreWrittenAsTheyWere) {
+  const std::string line =
+      R"({"format":"lockstep-result-1","kind":"curve","name":"a","unit":"s","samples":[1.0,2.0],"n":2,"median":1.5,)"
+      R"("baseline":"b","seed":null,"kernels":["simd.avx2"],"weight_hash":"","warnings":[],"numbers":{"threads":2.0},)"
+      R"("words":{"mark":"same"},"series":{"loss":[1.0]},"configuration":"[train]","origin":{"machine":{"processor":"p",)"
+      R"("processors":2,"cores":1,"caches":[{"level":1,"type":"Data","bytes":32768,"shared_by":2}],)"
+      R"("instruction_sets":["avx2"],"load":0.5},"versions":{"lockstep":"0.1"},"commit":"c","command":"d",)"
+      R"("time":"2026-01-01T00:00:00Z"}})";
+  EXPECT_EQ(to_json_line(result_from_json(line, "")), line);
+}
+
 TEST(Results, TheWriterRefusesWhatIsNotANumber) {
   Result result = example();
   result.numbers["x"] = std::nan("");
