@@ -159,6 +159,8 @@ Table epoch_table(const RunHistory& history) {
     table.title = "Epochs";
     table.notes.push_back(fmt::format("Every {}th of {} epochs, and the last; metrics.jsonl has all.", step, count));
   }
+  constexpr std::size_t kLongest = 20;  // rows that stand open
+  table.folded = table.rows.size() > kLongest;
   table.notes.push_back("Training loss and accuracy are taken during the epoch: each batch before its update.");
   // Columns that say nothing: no classes, no validation set, no timings.
   for (std::size_t c = table.columns.size(); c-- > 0;)
