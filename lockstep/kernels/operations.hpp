@@ -11,6 +11,7 @@
 #include "lockstep/kernels/batch_norm.hpp"
 #include "lockstep/kernels/conv2d.hpp"
 #include "lockstep/kernels/dropout.hpp"
+#include "lockstep/kernels/layer_norm.hpp"
 #include "lockstep/kernels/linear.hpp"
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/kernels/optimizer.hpp"
@@ -39,6 +40,8 @@
   X(batch_norm_forward, BatchNormForward)                 \
   X(batch_norm_backward, BatchNormBackward)               \
   X(batch_norm_inference, BatchNormInference)             \
+  X(layer_norm_forward, LayerNormForward)                 \
+  X(layer_norm_backward, LayerNormBackward)               \
   X(dropout_apply, DropoutApply)                          \
   X(add, Add)                                             \
   X(loss_gradient, LossGradient)                          \

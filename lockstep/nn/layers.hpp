@@ -13,6 +13,7 @@
 #include "lockstep/nn/conv2d.hpp"
 #include "lockstep/nn/dropout.hpp"
 #include "lockstep/nn/flatten.hpp"
+#include "lockstep/nn/layer_norm.hpp"
 #include "lockstep/nn/linear.hpp"
 #include "lockstep/nn/pool2d.hpp"
 #include "lockstep/nn/residual.hpp"
@@ -22,7 +23,7 @@ namespace lockstep {
 
 /// The list of layers (record.hpp), in the order of the documentation.
 using LayerKind = std::variant<Linear, Conv2d, MaxPool2d, AvgPool2d, Relu, LeakyRelu, Tanh, AbsTanh, Sigmoid, Gelu,
-                               Softmax, BatchNorm, Dropout, Flatten, Residual>;
+                               Softmax, BatchNorm, LayerNorm, Dropout, Flatten, Residual>;
 
 struct LayerSpec {
   LayerKind kind;

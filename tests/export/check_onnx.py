@@ -32,7 +32,7 @@ class Onnx(exported.ExportTest):
     def test_every_operator_is_covered(self):
         seen = {node.op_type for _, path in self.files(".onnx") for node in onnx.load(path).graph.node}
         self.assertEqual(seen, {
-            "Abs", "Add", "AveragePool", "BatchNormalization", "Conv", "Flatten", "Gemm", "LeakyRelu", "MaxPool", "Mul",
+            "Abs", "Add", "AveragePool", "BatchNormalization", "Conv", "Flatten", "Gemm", "LayerNormalization", "LeakyRelu", "MaxPool", "Mul",
             "Relu", "Reshape", "Sigmoid", "Softmax", "Tanh"})
 
     def test_onnxruntime_gives_our_outputs(self):

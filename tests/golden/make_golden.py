@@ -75,6 +75,10 @@ def batch_norm(momentum=0.1, eps=1e-5):
     return {"batch_norm": {"momentum": momentum, "eps": eps}}
 
 
+def layer_norm(eps=1e-5):
+    return {"layer_norm": {"eps": eps}}
+
+
 def residual(body, shortcut=()):
     return {"residual": {"body": list(body), "shortcut": list(shortcut)}}
 
@@ -111,6 +115,8 @@ def module_of(layer, shape):
         return nn.AvgPool2d(tuple(f["window"]), tuple(f["stride"]), tuple(f["pad"]), count_include_pad=True)
     if kind == "batch_norm":
         return (nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm1d)(shape[0], f["eps"], f["momentum"])
+    if kind == "layer_norm":
+        return nn.LayerNorm(shape, f["eps"])
     if kind == "residual":
         return Residual(sequential(f["body"], shape)[0], sequential(f["shortcut"], shape)[0])
     return {"relu": nn.ReLU, "tanh": nn.Tanh, "flatten": nn.Flatten, "softmax": lambda: nn.Softmax(dim=1),
@@ -279,6 +285,9 @@ def network_cases():
               plain("relu"), residual([conv2d(6, 3, stride=2, pad=1), plain("tanh")], [conv2d(6, 1, stride=2)]),
               plain("flatten"), linear(10)]
     yield case("residual", (2, 6, 6), blocks, optimizer=sgd(0.05, 0.9))
+    normalised = [conv2d(4, 3, pad=1), layer_norm(), plain("relu"), pool("max_pool2d", 2), plain("flatten"),
+                  layer_norm(1e-3), linear(12), layer_norm(), plain("tanh"), linear(10)]
+    yield case("layer norm", (2, 6, 6), normalised, optimizer=ADAM)
 
 
 def loss_cases():

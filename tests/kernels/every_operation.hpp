@@ -258,6 +258,42 @@ class EveryOperation {
     keep("batch_norm_inference", y);
   }
 
+  void layer_norm_forward() {
+    const auto x = input(11);
+    const auto gamma = input_vector(11), beta = input_vector(11);
+    TestMatrix<T> y(11, kSamples);
+    auto mean = nan_vector<T>(kSamples), inv_std = mean;
+    kernels_.layer_norm_forward({.eps = T(1e-5),
+                                 .x = x.view(),
+                                 .gamma = gamma.data(),
+                                 .beta = beta.data(),
+                                 .y = y.view(),
+                                 .mean = mean.data(),
+                                 .inv_std = inv_std.data()},
+                                context_);
+    for (const auto* values : {&mean, &inv_std}) keep("layer_norm_forward", *values);
+    keep("layer_norm_forward", y);
+  }
+
+  void layer_norm_backward() {
+    const auto x = input(11), dy = input(11);
+    const auto gamma = input_vector(11), mean = input_vector(kSamples), inv_std = input_vector(kSamples, 0.5, 2);
+    TestMatrix<T> dx(11, kSamples);
+    auto dgamma = nan_vector<T>(11), dbeta = dgamma;
+    kernels_.layer_norm_backward({.x = x.view(),
+                                  .dy = dy.view(),
+                                  .gamma = gamma.data(),
+                                  .mean = mean.data(),
+                                  .inv_std = inv_std.data(),
+                                  .slots = cut_.slots(),
+                                  .dx = dx.view(),
+                                  .dgamma = dgamma.data(),
+                                  .dbeta = dbeta.data()},
+                                 context_);
+    keep("layer_norm_backward", dx);
+    for (const auto* values : {&dgamma, &dbeta}) keep("layer_norm_backward", *values);
+  }
+
   void dropout_apply() {
     const auto x = input(9);
     std::array<std::int64_t, kSamples> ids{};

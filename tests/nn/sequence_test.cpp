@@ -108,6 +108,7 @@ std::vector<LayerSpec> middles() {
           Softmax{},
           Dropout{.p = 0.3},
           BatchNorm{.eps = 0.1},
+          LayerNorm{.eps = 0.1},
           Flatten{},
           MaxPool2d{.window = 2, .stride = 1},
           AvgPool2d{.window = 2, .stride = 1},

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lockstep/core/error.hpp"
 #include "lockstep/nn/columns.hpp"
 #include "lockstep/nn/network.hpp"
 
@@ -67,6 +68,19 @@ TEST(Columns, AreWhatTheRowsHoldOfTheseInputs) {
     end = copy_columns(shape, weight.data() + 4 * 2 * 3, {4, 2}, ins, end);
     EXPECT_EQ(end, columns.data() + columns.size());
     EXPECT_EQ(columns, expected);
+  }
+}
+
+TEST(Split, LayerNormalisationIsRefused) {
+  Network net({12});
+  net.add(Linear{.out = 8}).add(LayerNorm{}).add(Linear{.out = 4});
+  std::vector<LayerPlan> plans = net.plans();
+  try {
+    split_layers(plans, 0, 2, {});
+    FAIL() << "split a layer that needs all features";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_STREQ(error.what(), "layer 1 (layer_norm) cannot be split over ranks; set parallel.tensor = 1");
   }
 }
 

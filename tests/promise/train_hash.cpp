@@ -28,10 +28,15 @@ Network convolutional(Precision precision) {
   return net;
 }
 
-/// The other activations.
+/// The other activations, layer normalisation.
 Network dense(Precision precision) {
   Network net({64}, precision);
-  net.add(Linear{.out = 13}).add(LeakyRelu{}).add(Linear{.out = 11}).add(AbsTanh{}).add(Linear{.out = 4});
+  net.add(Linear{.out = 13})
+      .add(LayerNorm{})
+      .add(LeakyRelu{})
+      .add(Linear{.out = 11})
+      .add(AbsTanh{})
+      .add(Linear{.out = 4});
   net.add(Sigmoid{});
   return net;
 }

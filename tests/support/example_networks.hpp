@@ -65,6 +65,11 @@ inline std::vector<ExampleNetwork> image_networks(Precision precision) {
   awkward.add(Conv2d{.out = 2, .kernel = 1, .bias = false}).add(Softmax{});
   all.push_back({"awkward", std::move(awkward)});
 
+  Network normalised({2, 6, 5}, precision);
+  normalised.add(Conv2d{.out = 3, .kernel = 3}).add(LayerNorm{.eps = 1e-3}).add(Relu{}).add(Flatten{});
+  normalised.add(Linear{.out = 7}).add(LayerNorm{}).add(Linear{.out = 4});
+  all.push_back({"normalised", std::move(normalised)});
+
   Network residual({3, 8, 8}, precision);
   residual.add(Conv2d{.out = 4, .kernel = 3, .pad = 1, .bias = false}).add(BatchNorm{.momentum = 0.2, .eps = 1e-3});
   residual.add(Residual{.body = {Conv2d{.out = 4, .kernel = 3, .pad = 1}, BatchNorm{}, LeakyRelu{.slope = 0.25},

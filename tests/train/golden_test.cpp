@@ -116,8 +116,8 @@ TEST(GoldenFile, HoldsThePromisedCases) {
   const Json file = load();
   for (const Json& c : file["cases"]) names.push_back(c["name"]);
   for (const char* wanted :
-       {"lenet5 tanh avg", "lenet5 relu max", "bn cnn", "residual", "awkward convolutions", "momentum", "nesterov",
-        "adam", "adamw", "rmsprop", "squared error", "binary, sigmoid outputs"})
+       {"lenet5 tanh avg", "lenet5 relu max", "bn cnn", "layer norm", "residual", "awkward convolutions", "momentum",
+        "nesterov", "adam", "adamw", "rmsprop", "squared error", "binary, sigmoid outputs"})
     EXPECT_EQ(std::count(names.begin(), names.end(), wanted), 1) << wanted;
 }
 

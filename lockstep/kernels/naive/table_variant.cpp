@@ -6,6 +6,7 @@
 #include "lockstep/kernels/naive/conv2d.hpp"
 #include "lockstep/kernels/naive/dropout.hpp"
 #include "lockstep/kernels/naive/elementwise_max.hpp"
+#include "lockstep/kernels/naive/layer_norm.hpp"
 #include "lockstep/kernels/naive/linear.hpp"
 #include "lockstep/kernels/naive/loss.hpp"
 #include "lockstep/kernels/naive/optimizer.hpp"

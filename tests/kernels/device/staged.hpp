@@ -147,6 +147,16 @@ void stage(Stage& s, BatchNormInference<T>& a) {
   s.vector(a.running_var, a.channels), s.matrix(a.y);
 }
 template <class T>
+void stage(Stage& s, LayerNormForward<T>& a) {
+  s.matrix(a.x), s.vector(a.gamma, a.x.rows), s.vector(a.beta, a.x.rows), s.matrix(a.y);
+  s.vector(a.mean, a.x.cols), s.vector(a.inv_std, a.x.cols);
+}
+template <class T>
+void stage(Stage& s, LayerNormBackward<T>& a) {
+  s.matrix(a.x), s.matrix(a.dy), s.vector(a.gamma, a.x.rows), s.vector(a.mean, a.x.cols);
+  s.vector(a.inv_std, a.x.cols), s.matrix(a.dx), s.vector(a.dgamma, a.x.rows), s.vector(a.dbeta, a.x.rows);
+}
+template <class T>
 void stage(Stage& s, DropoutApply<T>& a) {
   const std::int64_t* ids = a.sample_ids.data();
   s.vector(ids, static_cast<std::int64_t>(a.sample_ids.size())), s.matrix(a.x), s.matrix(a.y);

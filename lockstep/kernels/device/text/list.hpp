@@ -18,6 +18,9 @@
   X(conv2d_naive, conv2d_backward_weights_naive) \
   X(conv2d_tiled, conv2d_tiled)             \
   X(conv2d_weights_tiled, conv2d_weights_tiled) \
+  X(layer_norm, layer_norm_forward)         \
+  X(layer_norm, layer_norm_backward_weights) \
+  X(layer_norm, layer_norm_backward_data)   \
   X(linear_naive, linear_forward_naive)     \
   X(linear_naive, linear_backward_data_naive) \
   X(linear_naive, linear_backward_weights_naive) \
