@@ -50,6 +50,7 @@
   X(sgd_step, SgdStep)                                    \
   X(adam_step, AdamStep)                                  \
   X(rmsprop_step, RmspropStep)                            \
+  X(lion_step, LionStep)                                  \
   X(square_sums, SquareSums)
 
 /// Operations with a kernel in naive/ and device/ only: SIMD tables keep the naive one.

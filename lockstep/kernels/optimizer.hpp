@@ -57,6 +57,17 @@ struct RmspropStep {
   T *w, *v;
 };
 
+/// Lion (Chen et al. 2023). Decoupled decay first, as in AdamW.
+///   u = sign(fma(1 - beta1, g, beta1 * m)), where sign is 1, -1 or, of 0 and NaN, 0
+///   w = fma(-lr, u, w * decay_factor)    m = fma(1 - beta2, g, beta2 * m)
+template <class T>
+struct LionStep {
+  std::int64_t count;
+  T lr, beta1, beta2, decay_factor;
+  const T* g;
+  T *w, *m;
+};
+
 /// Sums of squares of a vector in blocks of kSquareBlock elements, in double: partial[k] = one fma chain over block k,
 /// ascending, from 0. The caller adds the partials by `block_tree`, so blocks may be computed anywhere.
 inline constexpr std::int64_t kSquareBlock = 1024;

@@ -146,8 +146,34 @@ struct RmsProp {
   }
 };
 
+struct Lion {
+  double lr = 1e-4, beta1 = 0.9, beta2 = 0.99, weight_decay = 0;
+
+  static constexpr const char* kName = "lion";
+  static constexpr const char* kHelp = "sign of the mean of gradients (Chen et al. 2023)";
+  static constexpr int kStateVectors = 1;
+  static constexpr auto fields() {
+    return std::tuple{field("lr", &Lion::lr, kPositive, optimizer_detail::kRate),
+                      field("beta1", &Lion::beta1, kFraction, "weight of the mean against the gradient, in a step"),
+                      field("beta2", &Lion::beta2, kFraction, optimizer_detail::kBeta1),
+                      field("weight_decay", &Lion::weight_decay, kNotNegative, optimizer_detail::kDecay)};
+  }
+  template <class T>
+  void step(const StepRange<T>& r) const {
+    r.kernels.lion_step({.count = r.count,
+                         .lr = T(r.rate),
+                         .beta1 = T(beta1),
+                         .beta2 = T(beta2),
+                         .decay_factor = r.decay_factor(weight_decay),
+                         .g = r.g,
+                         .w = r.w,
+                         .m = r.first},
+                        r.context);
+  }
+};
+
 /// The list of optimisers.
-using OptimizerSpec = std::variant<Sgd, Momentum, Nesterov, Adam, AdamW, RmsProp>;
+using OptimizerSpec = std::variant<Sgd, Momentum, Nesterov, Adam, AdamW, RmsProp, Lion>;
 
 double base_rate(const OptimizerSpec& optimizer);
 /// State vectors per parameter: 0 to 2.

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"optimizer = {name = \"rmspop\"}", "",
             "a.toml:8: train.optimizer.name: unknown name \"rmspop\"; did you mean rmsprop?"},
         Bad{"optimizer = {lr = 1}", "",
-            "a.toml:8: train.optimizer.name: missing; one of sgd, momentum, nesterov, adam, adamw, rmsprop"},
+            "a.toml:8: train.optimizer.name: missing; one of sgd, momentum, nesterov, adam, adamw, rmsprop, lion"},
         Bad{"optimizer = {name = \"sgd\", momentum = 0.9}", "",
             "a.toml:8: train.optimizer.momentum: \"sgd\" has none; write name = \"momentum\" or \"nesterov\""},
         Bad{"optimizer = {name = \"adam\", beta = 0.9}", "",
@@ -286,7 +286,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"optimizer = {name = \"adam\", beta1 = 1.0}", "",
             "a.toml:8: train.optimizer.beta1: must be at least 0 and below 1, got 1"},
         Bad{"optimizer = 3", "",
-            "a.toml:8: train.optimizer: must be one of sgd, momentum, nesterov, adam, adamw, rmsprop, not a whole "
+            "a.toml:8: train.optimizer: must be one of sgd, momentum, nesterov, adam, adamw, rmsprop, lion, not a whole "
             "number: 3"},
         Bad{"schedule = {name = \"step\", every = 0}", "",
             "a.toml:8: train.schedule.every: must be from 1 to 1000000000, got 0"},

@@ -95,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         "train.optimizer={name = \"momentum\", momentum = 0.123456789012345678}", "train.optimizer.lr=1e-300",
         "train.optimizer.beta1=0.1", "train.optimizer.beta2=0.1", "train.optimizer.eps=0.1",
         "train.optimizer={name = \"adamw\", weight_decay = 0.3}", "train.optimizer={name = \"rmsprop\", alpha = 0.3}",
+        "train.optimizer={name = \"lion\", beta2 = 0.3, weight_decay = 0.1}",
         "train.schedule=cosine", "train.schedule={name = \"cosine\", final = 0.25, warmup_steps = 3}",
         "train.schedule={name = \"step\", every = 2, factor = 0.25}",
         "train.schedule={name = \"constant\", warmup_steps = 5}", "train.batch=full", "train.batch=1", "train.slots=4",

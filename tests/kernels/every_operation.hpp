@@ -395,6 +395,21 @@ class EveryOperation {
     for (const auto* values : {&w, &v}) keep("rmsprop_step", *values);
   }
 
+  void lion_step() {
+    const auto g = input_vector(kParameters);
+    auto w = input_vector(kParameters), m = input_vector(kParameters);
+    kernels_.lion_step({.count = kParameters,
+                        .lr = T(0.01),
+                        .beta1 = T(0.9),
+                        .beta2 = T(0.99),
+                        .decay_factor = T(0.99),
+                        .g = g.data(),
+                        .w = w.data(),
+                        .m = m.data()},
+                       context_);
+    for (const auto* values : {&w, &m}) keep("lion_step", *values);
+  }
+
   void square_sums() {
     const auto x = input_vector(kParameters);
     std::vector<double> partial(3, kNan<double>);

@@ -117,6 +117,33 @@ TYPED_TEST(OptimizerKernels, Rmsprop) {
   }
 }
 
+TYPED_TEST(OptimizerKernels, Lion) {
+  using T = TypeParam;
+  auto w = this->w0, m = this->m0;
+  m[0] = -T(0.1) / T(0.9) * this->g0[0] * 1000;  // a mean that is not of the gradient's sign
+  const T m_zero = m[1] = 0;
+  auto g = this->g0;
+  g[1] = 0;  // sign(0) = 0
+  const auto m_before = m;
+  this->kernels.lion_step({.count = kCount,
+                           .lr = T(0.01),
+                           .beta1 = T(0.9),
+                           .beta2 = T(0.99),
+                           .decay_factor = T(0.999),
+                           .g = g.data(),
+                           .w = w.data(),
+                           .m = m.data()},
+                          this->context);
+  EXPECT_EQ(w[1], this->w0[1] * T(0.999));
+  EXPECT_EQ(m[1], m_zero);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const T mean = std::fma(T(1) - T(0.9), g[i], T(0.9) * m_before[i]);
+    const T u = T((mean > 0) - (mean < 0));
+    EXPECT_EQ(w[i], std::fma(-T(0.01), u, this->w0[i] * T(0.999)));
+    EXPECT_EQ(m[i], std::fma(T(1) - T(0.99), g[i], T(0.99) * m_before[i]));
+  }
+}
+
 TYPED_TEST(OptimizerKernels, SquareSumsInDouble) {
   using T = TypeParam;
   for (const std::int64_t count :

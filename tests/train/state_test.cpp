@@ -109,6 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"nesterov_float64", Nesterov{}, Precision::float64},
                     Case{"adam", Adam{}, Precision::float32, {.kind = ScheduleKind::cosine, .warmup_steps = 5}},
                     Case{"adam_float64", Adam{}, Precision::float64}, Case{"adamw", AdamW{}},
+                    Case{"lion", Lion{.weight_decay = 0.1}},
                     Case{"rmsprop", RmsProp{}, Precision::float32, {.kind = ScheduleKind::step, .every = 1}}),
     [](const auto& tested) { return std::string(tested.param.name); });
 

@@ -31,6 +31,12 @@ void rmsprop_step(const RmspropStep<T>& a, KernelContext& context) {
            a.count);
 }
 
+template <class T, Style kStyle>
+void lion_step(const LionStep<T>& a, KernelContext& context) {
+  start<T>(context, "lion_step", over_vector(context.device(), kStyle, a.count), a.lr, a.beta1, a.beta2, a.decay_factor,
+           a.g, a.w, a.m, a.count);
+}
+
 /// `partial` lies on the device.
 template <class T, Style kStyle>
 void square_sums(const SquareSums<T>& a, KernelContext& context) {
@@ -49,6 +55,7 @@ LOCKSTEP_DEVICE_INSTANTIATE(scale_gradient, ScaleGradient)
 LOCKSTEP_DEVICE_INSTANTIATE(sgd_step, SgdStep)
 LOCKSTEP_DEVICE_INSTANTIATE(adam_step, AdamStep)
 LOCKSTEP_DEVICE_INSTANTIATE(rmsprop_step, RmspropStep)
+LOCKSTEP_DEVICE_INSTANTIATE(lion_step, LionStep)
 LOCKSTEP_DEVICE_INSTANTIATE(square_sums, SquareSums)
 LOCKSTEP_DEVICE_INSTANTIATE(running_update, RunningUpdate)
 

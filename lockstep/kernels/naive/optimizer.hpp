@@ -49,6 +49,17 @@ void rmsprop_step(const RmspropStep<T>& a) {
 }
 
 template <class T>
+void lion_step(const LionStep<T>& a) {
+  const T rest1 = T(1) - a.beta1, rest2 = T(1) - a.beta2;
+  for (std::int64_t i = 0; i < a.count; ++i) {
+    const T g = a.g[i], mean = fma(rest1, g, a.beta1 * a.m[i]);
+    const T sign = mean > T(0) ? T(1) : mean < T(0) ? T(-1) : T(0);
+    a.w[i] = fma(-a.lr, sign, a.w[i] * a.decay_factor);
+    a.m[i] = fma(rest2, g, a.beta2 * a.m[i]);
+  }
+}
+
+template <class T>
 void square_sums(const SquareSums<T>& a) {
   for (std::int64_t block = 0; block * kSquareBlock < a.count; ++block) {
     double sum = 0;

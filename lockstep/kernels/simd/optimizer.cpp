@@ -97,6 +97,24 @@ void rmsprop_step(const RmspropStep<T>& a, KernelContext&) {
   });
 }
 
+template <class T>
+void lion_step(const LionStep<T>& a, KernelContext&) {
+  const Vec<T> minus_lr = broadcast(-a.lr), decay = broadcast(a.decay_factor);
+  const Vec<T> beta1 = broadcast(a.beta1), rest1 = broadcast(T(1) - a.beta1);
+  const Vec<T> beta2 = broadcast(a.beta2), rest2 = broadcast(T(1) - a.beta2);
+  const Vec<T> zero = broadcast(T(0)), one = broadcast(T(1));
+  T *w = a.w, *m = a.m;
+  const T* g = a.g;
+  for_vectors<T>(0, a.count, [=](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+    ask_for(w, i);
+    const Vec<T> gradient = load(g + i, end), moment = load(m + i, end);
+    const Vec<T> mean = fma(rest1, gradient, beta1 * moment);
+    const Vec<T> sign = select(mean > zero, one, select(mean < zero, -one, zero));
+    store(m + i, fma(rest2, gradient, beta2 * moment), end);
+    store(w + i, fma(minus_lr, sign, load(w + i, end) * decay), end);
+  });
+}
+
 /// A block is one chain and would wait for every fma: kChains blocks side by side keep the units busy. Scalars do: a
 /// vector over blocks would first have to be gathered from kChains places.
 template <class T>
@@ -130,6 +148,7 @@ LOCKSTEP_SIMD_INSTANTIATE(scale_gradient, ScaleGradient)
 LOCKSTEP_SIMD_INSTANTIATE(sgd_step, SgdStep)
 LOCKSTEP_SIMD_INSTANTIATE(adam_step, AdamStep)
 LOCKSTEP_SIMD_INSTANTIATE(rmsprop_step, RmspropStep)
+LOCKSTEP_SIMD_INSTANTIATE(lion_step, LionStep)
 LOCKSTEP_SIMD_INSTANTIATE(square_sums, SquareSums)
 
 }  // namespace lockstep::LOCKSTEP_SIMD

@@ -188,6 +188,10 @@ void stage(Stage& s, AdamStep<T>& a) {
   s.vector(a.g, a.count), s.vector(a.w, a.count), s.vector(a.m, a.count), s.vector(a.v, a.count);
 }
 template <class T>
+void stage(Stage& s, LionStep<T>& a) {
+  s.vector(a.g, a.count), s.vector(a.w, a.count), s.vector(a.m, a.count);
+}
+template <class T>
 void stage(Stage& s, RmspropStep<T>& a) {
   s.vector(a.g, a.count), s.vector(a.w, a.count), s.vector(a.v, a.count);
 }

@@ -106,6 +106,23 @@ TYPED_TEST(SimdOptimizer, Rmsprop) {
   });
 }
 
+TYPED_TEST(SimdOptimizer, Lion) {
+  using T = TypeParam;
+  this->compare([](const KernelTable<T>& table, std::int64_t n, State<T>& s, KernelContext& context) {
+    if (n > 0) s.g.view().data[0] = s.m.view().data[0] = 0;  // sign(0)
+    for (int step = 0; step < 3; ++step)
+      table.lion_step({.count = n,
+                       .lr = T(0.01),
+                       .beta1 = T(0.9),
+                       .beta2 = T(0.99),
+                       .decay_factor = T(0.999),
+                       .g = s.g.view().data,
+                       .w = s.w.view().data,
+                       .m = s.m.view().data},
+                      context);
+  });
+}
+
 TYPED_TEST(SimdOptimizer, SquareSums) {
   using T = TypeParam;
   // Around one block, the eight blocks that go side by side, and their rests.

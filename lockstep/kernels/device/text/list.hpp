@@ -35,6 +35,7 @@
   X(optimizer, sgd_step)                    \
   X(optimizer, adam_step)                   \
   X(optimizer, rmsprop_step)                \
+  X(optimizer, lion_step)                   \
   X(optimizer, square_sums)                 \
   X(optimizer, running_update)              \
   X(pool2d, max_pool2d_forward)             \

@@ -71,6 +71,23 @@ KERNEL rmsprop_step(REAL lr, REAL alpha, REAL eps, IN(REAL, g), OUT(REAL, w), OU
   }
 }
 
+KERNEL lion_step(REAL lr, REAL beta1, REAL beta2, REAL decay_factor, IN(REAL, g), OUT(REAL, w), OUT(REAL, m),
+                 I64 count) {
+  USE_IN(REAL, g);
+  USE_OUT(REAL, w);
+  USE_OUT(REAL, m);
+  const LANE rest1 = SET(R(1) - beta1), rest2 = SET(R(1) - beta2), zero = SET(0), one = SET(1);
+  FOR_RANGE(count) {
+    const I64 n = count - i;
+    const LANE gradient = take(g + i, n, R(0)), moment = take(m + i, n, R(0));
+    const LANE mean = fma(rest1, gradient, SET(beta1) * moment);
+    const LANE negative = mean < zero ? -one : zero;
+    const LANE sign = mean > zero ? one : negative;
+    give(fma(rest2, gradient, SET(beta2) * moment), m + i, n);
+    give(fma(SET(-lr), sign, take(w + i, n, R(0)) * SET(decay_factor)), w + i, n);
+  }
+}
+
 KERNEL square_sums(IN(REAL, x), OUT(double, partial), I64 count) {
   USE_IN(REAL, x);
   USE_OUT(double, partial);
