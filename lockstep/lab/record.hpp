@@ -148,7 +148,7 @@ Record record_of(const Result& line) {
   Record record;
   for_each_field(record, [&](const auto& field, auto& value) {
     if (!record_detail::get(line, std::string(field.name), value) && field.required)
-      refuse_field(line, field.name, "is missing");
+      refuse_field(line, field.name, "is missing; measure again");
   });
   return record;
 }

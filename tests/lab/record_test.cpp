@@ -91,10 +91,10 @@ TEST(Record, ASeriesThatIsTooShort) {
 TEST(Record, ErrorsNameFileLineAndField) {
   Result line = line_of("measurement", "a", kTiming);
   line.words.erase("backend");
-  expect_refused(line, "backend of the measurement \"a\" is missing");
+  expect_refused(line, "backend of the measurement \"a\" is missing; measure again");
   line = line_of("measurement", "a", kTiming);
   line.numbers.erase("threads");
-  expect_refused(line, "threads of the measurement \"a\" is missing");
+  expect_refused(line, "threads of the measurement \"a\" is missing; measure again");
   for (const double number : {1.5, 1e300}) {
     line.numbers["threads"] = number;
     expect_refused(line, "threads of the measurement \"a\" must be a whole number");
