@@ -6,7 +6,7 @@
 //
 // For programs of all kinds: it prints nothing, catches no signal, and every failure is an Error. Under mpirun or srun
 // all ranks call it. There alone it may end the process: when a rank is lost, or fails where the others cannot, since
-// MPI offers no way to continue (docs/design/0020-run.md).
+// MPI offers no way to continue (docs/design/0024-run.md).
 
 #include <functional>
 #include <string>
