@@ -46,7 +46,7 @@ TEST(Onnx, IsAPureFunctionOfTheNetwork) {
 
 TEST(Export, PlainWeightsCarryNoDescription) {
   const TemporaryFolder folder;
-  const ExampleNetwork example = image_networks(Precision::float64).at(2);
+  const ExampleNetwork example = image_networks(Precision::float64).back();
   export_model(example.network, folder / "w.safetensors");
   const Safetensors read = read_safetensors(folder / "w.safetensors");
   ASSERT_EQ(read.metadata.size(), 2U);
