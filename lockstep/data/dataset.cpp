@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "lockstep/core/aligned.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 
 namespace lockstep {
 

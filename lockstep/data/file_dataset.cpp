@@ -9,8 +9,8 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
-#include "lockstep/data/formats/bytes.hpp"
 #include "lockstep/data/formats/idx.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/samples.hpp"

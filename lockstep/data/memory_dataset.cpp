@@ -8,7 +8,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/samples.hpp"
 
 namespace lockstep {

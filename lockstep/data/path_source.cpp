@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file_dataset.hpp"
-#include "lockstep/data/formats/bytes.hpp"
 #include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/data/opened_source.hpp"
 #include "lockstep/data/pairs.hpp"

@@ -8,7 +8,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/sha256.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/safetensors.hpp"
 #include "lockstep/model/checkpoint_record.hpp"
 #include "lockstep/model/seal.hpp"

@@ -6,7 +6,7 @@
 
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/core/sha256.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 
 namespace lockstep {
 namespace {

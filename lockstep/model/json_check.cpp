@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 
 namespace lockstep {
 namespace {

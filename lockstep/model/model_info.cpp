@@ -8,7 +8,7 @@
 
 #include "lockstep/core/checked.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/preparation.hpp"
 #include "lockstep/model/json_check.hpp"
 

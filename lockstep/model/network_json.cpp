@@ -10,7 +10,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/fields.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/model/json_check.hpp"
 
 namespace lockstep {

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npz.hpp"
 #include "lockstep/model/seal.hpp"

@@ -8,7 +8,7 @@
 
 #include <zlib.h>
 
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/inflate.hpp"
 #include "tests/data/support.hpp"
 

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 
 namespace lockstep {
 namespace {

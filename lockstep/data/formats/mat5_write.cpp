@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 
 namespace lockstep {

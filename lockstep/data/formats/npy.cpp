@@ -11,8 +11,8 @@
 #include <fmt/ranges.h>
 
 #include "lockstep/core/checked.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
-#include "lockstep/data/formats/bytes.hpp"
 
 namespace lockstep {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
-#include "lockstep/data/formats/bytes.hpp"
 #include "lockstep/data/formats/npy.hpp"
 
 namespace lockstep {

@@ -8,8 +8,8 @@
 #include <png.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
-#include "lockstep/data/formats/bytes.hpp"
 
 namespace lockstep {
 namespace {

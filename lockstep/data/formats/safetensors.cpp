@@ -9,8 +9,8 @@
 
 #include "lockstep/core/checked.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
-#include "lockstep/data/formats/bytes.hpp"
 
 namespace lockstep {
 namespace {

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/checked.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 
 namespace lockstep {
 namespace {

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/inflate.hpp"
 
 namespace lockstep {

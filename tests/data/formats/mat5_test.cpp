@@ -3,7 +3,7 @@
 #include <ctime>
 #include <functional>
 
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/inflate.hpp"
 #include "tests/data/support.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "tests/data/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 

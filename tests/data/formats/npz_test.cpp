@@ -3,7 +3,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/inflate.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "tests/data/support.hpp"

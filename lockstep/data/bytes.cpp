@@ -1,4 +1,4 @@
-#include "lockstep/data/formats/bytes.hpp"
+#include "lockstep/data/bytes.hpp"
 
 #include <algorithm>
 
