@@ -9,7 +9,7 @@ namespace {
 
 using Cuts = std::vector<std::size_t>;
 
-TEST(BalancedCuts, MakeTheSlowestStageAsFastAsCanBe) {
+TEST(BalancedCuts, MakeTheSlowestStageFastest) {
   EXPECT_EQ(balanced_cuts({1, 1, 1, 1}, 2), (Cuts{2, 4}));
   EXPECT_EQ(balanced_cuts({5, 1, 1, 1}, 2), (Cuts{1, 4}));
   EXPECT_EQ(balanced_cuts({1, 1, 1, 5}, 2), (Cuts{3, 4}));

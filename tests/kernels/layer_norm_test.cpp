@@ -131,7 +131,7 @@ TYPED_TEST(LayerNormOrder, FollowsTheHeader) {
   }
 }
 
-TYPED_TEST(LayerNormOrder, StatisticsAndDxMayBeUnwanted) {
+TYPED_TEST(LayerNormOrder, OutputsMayBeUnwanted) {
   using T = TypeParam;
   const Problem<T> p(6, {4, 5});
   const auto f = p.forward();

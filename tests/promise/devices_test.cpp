@@ -134,7 +134,7 @@ TEST_P(Devices, PredictsTheSame) {
   }
 }
 
-/// Uploads samples, labels and ids, downloads two numbers per slot: as device_executor_tests checks with the host's
+/// Uploads samples, labels and ids, downloads two numbers per slot: as device_tests checks with the host's
 /// device.
 TEST_P(Devices, StepsCopyLittle) {
   PromiseRun run = on_device(bn_cnn_run());

@@ -69,7 +69,7 @@ struct Counts final : RunObserver {
   }
 };
 
-TEST_F(TrainRunTest, StoppedAndResumedRunHasTheHashOfTheUninterruptedOne) {
+TEST_F(TrainRunTest, StoppedAndResumedHasTheSameHash) {
   const RunResult whole = train_run(config_, {.out = out("whole"), .threads = 2});
   int asked = 0;
   EXPECT_EQ(
