@@ -66,7 +66,8 @@ std::vector<LayerSpec> layers_at(const Value& list, const Place& place) {
 template <class Layer>
 std::string options_toml(const Layer& layer, int indent) {
   constexpr auto kFields = Layer::fields();
-  if constexpr (std::tuple_size_v<decltype(kFields)> == 1) return toml_text(std::get<0>(kFields).of(layer), indent);
+  if constexpr (std::tuple_size_v<decltype(kFields)> == 1)
+    if (std::get<0>(kFields).is_shorthand) return toml_text(std::get<0>(kFields).of(layer), indent);
   const std::vector<std::string> entries = toml_entries(layer, kFields, indent + 2);
   return entries.empty() ? "" : fmt::format("{{{}}}", fmt::join(entries, ", "));
 }

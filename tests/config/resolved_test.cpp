@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "lockstep/config/config.hpp"
+#include "lockstep/nn/layers.hpp"
 
 namespace lockstep {
 namespace {
@@ -46,6 +47,29 @@ tensor = 1
 pipeline = 1
 schedule = "1f1b"
 )");
+}
+
+/// A layer of this type with the options it must have.
+template <class Layer>
+LayerSpec some_layer() {
+  Layer layer;
+  if constexpr (requires { layer.out; }) layer.out = 3;
+  if constexpr (requires { layer.body; }) layer.body = {Relu{}};
+  return layer;
+}
+
+template <class... Layers>
+std::vector<LayerSpec> one_of_each(const std::variant<Layers...>*) {
+  return {some_layer<Layers>()...};
+}
+
+TEST(ResolvedConfig, EveryLayerIsReadBack) {
+  RunConfig config = parse_config("[data]\nsource = \"moons\"\n[model]\nsizes = \"2-3-1\"\n", "a.toml");
+  for (const LayerSpec& layer : one_of_each(static_cast<const LayerKind*>(nullptr))) {
+    config.model.layers = {layer};
+    const std::string text = resolved_toml(config);
+    EXPECT_EQ(resolved_toml(parse_config(text, "config.toml")), text) << layer_type(layer);
+  }
 }
 
 constexpr const char* kBase = R"([data]
@@ -95,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
         "train.optimizer={name = \"momentum\", momentum = 0.123456789012345678}", "train.optimizer.lr=1e-300",
         "train.optimizer.beta1=0.1", "train.optimizer.beta2=0.1", "train.optimizer.eps=0.1",
         "train.optimizer={name = \"adamw\", weight_decay = 0.3}", "train.optimizer={name = \"rmsprop\", alpha = 0.3}",
-        "train.optimizer={name = \"lion\", beta2 = 0.3, weight_decay = 0.1}",
-        "train.schedule=cosine", "train.schedule={name = \"cosine\", final = 0.25, warmup_steps = 3}",
+        "train.optimizer={name = \"lion\", beta2 = 0.3, weight_decay = 0.1}", "train.schedule=cosine",
+        "train.schedule={name = \"cosine\", final = 0.25, warmup_steps = 3}",
         "train.schedule={name = \"step\", every = 2, factor = 0.25}",
         "train.schedule={name = \"constant\", warmup_steps = 5}", "train.batch=full", "train.batch=1", "train.slots=4",
         "train.reduction=sum", "train.l2=0.1", "train.clip_norm=0.1", "train.shuffle=false", "train.epochs=7",
