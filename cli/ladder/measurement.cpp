@@ -87,7 +87,7 @@ class LadderRun {
     ladder_.ceilings = measure_ceilings(ladder_.config.model.precision);
   }
 
-  /// As many whole batches as hold about so many samples, at least one, at most the epoch.
+  /// Samples of the whole batches that hold about `samples`: at least one batch, at most an epoch.
   std::int64_t whole_batches(double samples) const {
     const std::int64_t batch = ladder_.setting.batch;
     const auto batches = std::max<std::int64_t>(static_cast<std::int64_t>(samples / double(batch)), 1);

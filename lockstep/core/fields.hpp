@@ -10,8 +10,9 @@
 //   };
 //   for_each_field(dropout, [](const auto& field, auto& value) { ... field.name ... });
 //
-// The list names every member, in the order of declaration: one that is forgotten does not compile. A member that is a
-// record itself adds its own fields. A reader or writer that does not know a field's type does not compile either.
+// The list names every member, in the order of declaration. A forgotten member does not compile, unless it fits into
+// the padding of the record: the check compares sizes. A member that is a record itself adds its own fields. A reader
+// or writer that does not know a field's type does not compile either.
 
 #include <algorithm>
 #include <cstddef>

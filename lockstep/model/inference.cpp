@@ -111,7 +111,7 @@ Inference<T>::Inference(const Network& network, const PredictOptions& options)
   device_->to_device(weights_.data(), network.data<T>(), network.parameter_count() * std::int64_t{sizeof(T)});
 }
 
-/// Memory for so many samples, and where the input may be put.
+/// Reserves memory for `samples` samples. Returns the place of the input.
 template <class T>
 Matrix<T> Inference<T>::reserve(Seat& seat, std::int64_t samples) const {
   const std::int64_t inputs = network_.input().elements();

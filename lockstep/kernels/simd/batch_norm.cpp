@@ -205,7 +205,7 @@ LOCKSTEP_NOINLINE Pairs<T, kCount> backward_slot(const BatchNormBackward<T>& a, 
   return result;
 }
 
-/// work<kCount>(channel) for all channels, kChannels at a time as long as there are so many.
+/// work<kCount>(channel) for all channels: kChannels at a time, and the rest one by one.
 template <class T, class Work>
 LOCKSTEP_INLINE void for_channels(std::int64_t channels, const Work& work) {
   std::int64_t channel = 0;
