@@ -54,6 +54,16 @@ struct BatchNormInference {
   Matrix<T> y;
 };
 
+/// The running statistics, after a batch: running = (1 - momentum) * running + momentum * (sum / elements), without
+/// fma, where `sum` is BatchNormForward's sum_mean or sum_var over all slots.
+template <class T>
+struct RunningUpdate {
+  std::int64_t count;  // channels
+  T momentum, elements;
+  const T* sum;
+  T* running;
+};
+
 constexpr Cost batch_norm_cost(std::int64_t channels, std::int64_t pixels, std::int64_t samples, std::size_t scalar) {
   const double n = double(channels) * double(pixels) * double(samples);
   return {.flops = 7 * n, .bytes = double(scalar) * 3 * n};

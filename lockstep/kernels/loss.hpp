@@ -12,6 +12,7 @@
 
 #include "lockstep/core/names.hpp"
 #include "lockstep/kernels/cost.hpp"
+#include "lockstep/kernels/slots.hpp"
 #include "lockstep/tensor/view.hpp"
 
 namespace lockstep {
@@ -45,6 +46,22 @@ struct LossGradient {
   LossTargets<T> targets;
   T* loss;       // [samples]
   Matrix<T> dz;  // empty: only the loss is wanted
+};
+
+/// What training reports of a chunk, per slot: the sum of its losses and how many predictions are right.
+///   sum[slot] = a chain over the slot's samples of double(loss), ascending, from 0; 0 for an empty slot
+///   correct[slot] = samples whose predicted class is their label; 0 where there are no labels
+/// The predicted class is the largest output, the first of equal ones; with one output it is 1 from the middle on (0
+/// for a logit, 0.5 for a value trained by squared error).
+template <class T>
+struct ScoreSlots {
+  Loss kind;
+  ConstMatrix<T> z;                      // the network's output
+  const std::int32_t* labels = nullptr;  // [samples] or null: targets are numbers
+  const T* loss;                         // [samples]
+  Slots slots;
+  double* sum;            // [slots]
+  std::int64_t* correct;  // [slots]
 };
 
 constexpr Cost loss_cost(std::int64_t outputs, std::int64_t samples, std::size_t scalar) {

@@ -16,8 +16,6 @@
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/kernels/optimizer.hpp"
 #include "lockstep/kernels/pool2d.hpp"
-#include "lockstep/kernels/running.hpp"
-#include "lockstep/kernels/scores.hpp"
 #include "lockstep/kernels/softmax.hpp"
 
 // clang-format off

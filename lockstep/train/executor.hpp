@@ -47,6 +47,12 @@ class Executor {
 
   /// Threads of the team.
   virtual int members() const = 0;
+  /// Threads of the team that take steps, after prepare: the first of them. The others would only wait.
+  virtual int step_members() const { return members(); }
+  /// The same before prepare, for this data: without asking other ranks.
+  virtual int step_members_for(const Dataset& /*data*/) const { return members(); }
+  /// The same for an evaluation of this data.
+  virtual int score_members(const Dataset& /*data*/) const { return members(); }
 
   /// Slots, chunks and weights for batches of this data. The user may have changed the weights since the last call.
   virtual void prepare(const Dataset& data) = 0;
@@ -55,7 +61,8 @@ class Executor {
   /// `complete`: false where an exception ends the fit. The network has the weights of the last step then.
   virtual void end_fit(bool complete) = 0;
 
-  /// Forward, loss, backward, the tree over slots, the optimiser's step. Only member 0 gets the result.
+  /// Forward, loss, backward, the tree over slots, the optimiser's step. By the first step_members() members, which
+  /// are a team of their own. Only member 0 gets the result.
   virtual StepResult train_batch(const Member& member, const Batch& batch) = 0;
   /// Scores of this member's share of the blocks (scores.hpp), with the weights of the moment. Returns what it cost.
   virtual Cost score(const Member& member, const Dataset& data, SlotScores& blocks) = 0;

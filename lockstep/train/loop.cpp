@@ -1,5 +1,7 @@
 #include "lockstep/train/loop.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
@@ -78,10 +80,13 @@ std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& option
   progress_.reports.clear();
   const std::int64_t first = progress_.epoch, last = first + options.epochs;
   Profile* const profile = options.profile;
-  if (profile != nullptr) profile->begin(sections_of(setup_.network), executor_->members());
+  const int team = std::max(executor_->step_members(),
+                            options.validation == nullptr ? 1 : executor_->score_members(*options.validation));
+  if (profile != nullptr) profile->begin(sections_of(setup_.network), team);
   executor_->begin_fit(data, profile);
+  steppers_.emplace(executor_->step_members(), barrier_spin(executor_->step_members()));
   try {
-    run_team(executor_->members(), [&](const Member& member) {
+    run_team(team, [&](const Member& member) {
       const auto start = Recorder::Clock::now();
       if (profile != nullptr) profile->recorder(member.index).start();
       for (std::int64_t epoch = first; epoch < last; ++epoch) run_epoch(member, data, options, last);
@@ -122,6 +127,17 @@ void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptio
     close(fit, member, kShuffleSection);
   }
   meet(fit, member);
+  if (member.index >= executor_->step_members()) return;  // to the barrier at the end of the epoch, asleep
+  try {
+    take_steps({.index = member.index, .size = executor_->step_members(), .barrier = *steppers_}, data, fit, epochs);
+  } catch (...) {
+    steppers_->fail();
+    throw;
+  }
+}
+
+/// By the team of the members that take steps.
+void Loop::take_steps(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
   const Batches& batches = *progress_.batches;
   for (std::int64_t b = progress_.batch; b < batches.count(); ++b) {
     const std::int64_t step = progress_.steps + b;
@@ -176,7 +192,7 @@ double Loop::step(const Dataset& data, std::span<const std::int64_t> ids) {
                     .step = step,
                     .rate = progress_.rate_at(setup_.options, step, step + 1)};
   double loss = 0;
-  run_team(executor_->members(), [&](const Member& member) {
+  run_team(executor_->step_members(), [&](const Member& member) {
     const StepResult result = executor_->train_batch(member, batch);
     if (member.index == 0) loss = result.scores.loss;
   });
@@ -193,7 +209,7 @@ Scores Loop::evaluate(const Dataset& data) {
   check(data);
   if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());  // as in prepare
   begin_scores(data);
-  run_team(executor_->members(), [&](const Member& member) { executor_->score(member, data, blocks_); });
+  run_team(executor_->score_members(data), [&](const Member& member) { executor_->score(member, data, blocks_); });
   return total_scores(setup_.grid, blocks_, data);
 }
 

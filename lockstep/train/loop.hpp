@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,7 @@ class Loop {
   Loop(Network& network, const TrainOptions& options, Ranks& ranks, const MakeExecutor& make);
 
   // As in Trainer.
+  int step_threads(const Dataset& data) const { return executor_->step_members_for(data); }
   std::vector<EpochReport> fit(const Dataset& data, const FitOptions& options);
   double step(const Dataset& data, std::span<const std::int64_t> ids);
   std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids);
@@ -33,6 +35,7 @@ class Loop {
   // By every member of the team.
   void run_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
   void train_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
+  void take_steps(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
   void validate(const Member& member, const FitOptions& fit);
   // By member 0.
   void begin_scores(const Dataset& data);
@@ -40,8 +43,9 @@ class Loop {
 
   TrainingSetup setup_;
   std::unique_ptr<Executor> executor_;
-  Progress progress_;  // written by member 0
-  SlotScores blocks_;  // of the present evaluation
+  std::optional<Barrier> steppers_;  // of the members that take steps
+  Progress progress_;                // written by member 0
+  SlotScores blocks_;                // of the present evaluation
 };
 
 }  // namespace lockstep

@@ -7,11 +7,7 @@
 
 namespace lockstep {
 
-namespace {
-
 std::int64_t block_count(const Dataset& data) { return (data.size() + kScoreBlock - 1) / kScoreBlock; }
-
-}  // namespace
 
 BatchScores sum_of(const SlotScores& slots) {
   return {block_tree(slots.loss), std::accumulate(slots.correct.begin(), slots.correct.end(), std::int64_t{0})};

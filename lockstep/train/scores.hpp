@@ -9,6 +9,8 @@ namespace lockstep {
 
 /// Samples per block of an evaluation: part of the order of its loss.
 inline constexpr std::int64_t kScoreBlock = 64;
+/// Blocks of an evaluation of this data.
+std::int64_t block_count(const Dataset& data);
 
 /// The sums over all slots of a batch.
 BatchScores sum_of(const SlotScores& slots);

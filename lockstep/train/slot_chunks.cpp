@@ -11,7 +11,24 @@ namespace {
 /// cache; or as much as the parameters, which have to come from further away once per chunk.
 constexpr std::int64_t kChunkBytes = 512 * 1024;
 
+/// What the SIMD kernels of a core do at the least where the work is small.
+constexpr double kFlops = 4e10, kBytes = 2e10;  // per second
+
 }  // namespace
+
+int threads_worth_sharing(int threads, std::int64_t parts, const Cost& work, double meeting) {
+  const double alone = work.flops / kFlops + work.bytes / kBytes;
+  int best = 1;
+  double shortest = alone;
+  for (int n = 2; n <= threads && n <= parts; ++n) {
+    const std::int64_t most = (parts + n - 1) / n;  // parts of the thread that has the most
+    const double seconds = alone * double(most) / double(parts) + meeting;
+    if (seconds >= shortest) continue;
+    best = n;
+    shortest = seconds;
+  }
+  return best;
+}
 
 void cut_into_chunks(std::span<const std::int64_t> ids, std::int64_t slots, std::int64_t first, std::int64_t last,
                      std::int64_t most, std::vector<SlotChunk>& chunks) {

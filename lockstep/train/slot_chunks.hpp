@@ -29,6 +29,12 @@ void cut_into_chunks(std::span<const std::int64_t> ids, std::int64_t slots, std:
 /// The scores of slots without samples.
 void clear_scores(const SlotChunk& chunk, SlotScores& scores);
 
+/// How many of `threads` threads should share work that has `parts` equal parts (slots, blocks): as many as make it
+/// shorter, when sharing it adds `meeting` seconds. Any choice gives the same bits.
+int threads_worth_sharing(int threads, std::int64_t parts, const Cost& work, double meeting);
+/// Work that is worth any number of threads.
+inline constexpr Cost kMuchWork{.flops = 1e18};
+
 /// What the size of a chunk on the CPU follows from: numbers per sample (Sequence::activation_elements), parameters,
 /// bytes of a number.
 struct ChunkNeeds {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep {
@@ -17,15 +18,43 @@ constexpr std::int64_t kKeptBytes = 64 * 1024 * 1024;
 /// A slice of the gradient that is worth a message of its own while backward still runs.
 constexpr std::int64_t kSliceBytes = 32 * 1024;
 
+/// What a step costs besides its work when threads share it, in seconds: barriers, and fetching from another core what
+/// that core has written; and what an evaluation costs, for which threads may have to be woken. Estimates, not
+/// measured.
+constexpr double kMeeting = 5e-6, kWaking = 100e-6;
+
 }  // namespace
 
 template <class T>
 ThreadExecutor<T>::ThreadExecutor(TrainingSetup& setup) : team_(setup) {
   const int threads = setup.options.threads > 0 ? setup.options.threads : default_threads();
-  for (int i = 0; i < threads; ++i) {
-    threads_.push_back(std::make_unique<ThreadStep<T>>(team_, i));
-    team_.sums.push_back(&threads_.back()->sums());
-  }
+  for (int i = 0; i < threads; ++i) threads_.push_back(std::make_unique<ThreadStep<T>>(team_, i));
+}
+
+/// All threads, where thread k of one rank talks to thread k of another.
+template <class T>
+int ThreadExecutor<T>::worth_sharing(std::int64_t parts, const Cost& cost, double meeting) const {
+  const TrainingSetup& setup = team_.setup;
+  if (setup.grid.is_sharded() || environment_text("LOCKSTEP_STEP_THREADS") == "all") return members();
+  return threads_worth_sharing(members(), parts, setup.options.backend == Backend::simd ? cost : kMuchWork, meeting);
+}
+
+template <class T>
+int ThreadExecutor<T>::step_members_for(const Dataset& data) const {
+  const TrainingSetup& setup = team_.setup;
+  const Ranks& replicas = team_.setup.grid.replicas();
+  const std::int64_t all = setup.slots_for(data);
+  const std::int64_t slots = replicas.share(all, replicas.rank() + 1) - replicas.share(all, replicas.rank());
+  const std::int64_t samples = setup.batch_for(data) * slots / all;
+  return worth_sharing(slots,
+                       team_.body.forward_cost(samples) + team_.body.backward_cost(samples, false) +
+                           optimizer_cost(setup.stage.trainable, state_vectors(setup.options.optimizer), sizeof(T)),
+                       kMeeting);
+}
+
+template <class T>
+int ThreadExecutor<T>::score_members(const Dataset& data) const {
+  return worth_sharing(block_count(data), team_.body.forward_cost(data.size()), kWaking);
 }
 
 template <class T>
@@ -45,6 +74,8 @@ void ThreadExecutor<T>::prepare(const Dataset& data) {
   team_.tree.emplace(grid.replicas(), team_.slots, StretchLayout{stage.count, stage.trainable, kSquareBlock},
                      setup.options.parallel.reduce);
   tree_bytes_ = 0;
+  team_.sums.clear();
+  for (int i = 0; i < step_members_for(data); ++i) team_.sums.push_back(&threads_[static_cast<std::size_t>(i)]->sums());
   if (grid.replicas().size() > 1) {
     std::vector<std::int64_t> boundaries;
     for (const LayerPlan& plan : stage.plans)
@@ -84,7 +115,7 @@ template <class T>
 std::vector<double> ThreadExecutor<T>::gradient(const Batch& batch) {
   T* total = nullptr;
   KernelContext& context = threads_[0]->context();
-  run_team(members(), [&](const Member& member) {
+  run_team(step_members(), [&](const Member& member) {
     thread(member).run_slots(member, batch);
     member.barrier.wait();
     if (member.index != 0) return;
@@ -126,7 +157,7 @@ PhaseTimes ThreadExecutor<T>::take_times() {
   PhaseTimes mean;
   for (const auto& each : threads_) {
     const PhaseTimes own = std::exchange(each->times(), {});
-    for (const Phase& phase : kPhases) mean.*phase.seconds += own.*phase.seconds / double(members());
+    for (const Phase& phase : kPhases) mean.*phase.seconds += own.*phase.seconds / double(step_members());
     mean.sent_bytes += own.sent_bytes;
   }
   mean.sent_bytes += double(team_.tree->bytes_sent() - std::exchange(tree_bytes_, team_.tree->bytes_sent()));

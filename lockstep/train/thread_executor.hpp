@@ -15,6 +15,9 @@ class ThreadExecutor final : public Executor {
   explicit ThreadExecutor(TrainingSetup& setup);
 
   int members() const override { return static_cast<int>(threads_.size()); }
+  int step_members() const override { return static_cast<int>(team_.sums.size()); }
+  int step_members_for(const Dataset& data) const override;
+  int score_members(const Dataset& data) const override;
   void prepare(const Dataset& data) override;
   void begin_fit(const Dataset& data, Profile* profile) override;
   void end_fit(bool /*complete*/) override {}
@@ -34,6 +37,7 @@ class ThreadExecutor final : public Executor {
  private:
   ThreadStep<T>& thread(const Member& member) { return *threads_[static_cast<std::size_t>(member.index)]; }
   void require_equal_threads();
+  int worth_sharing(std::int64_t parts, const Cost& cost, double meeting) const;
 
   TeamState<T> team_;
   std::vector<std::unique_ptr<ThreadStep<T>>> threads_;

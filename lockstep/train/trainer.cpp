@@ -86,6 +86,7 @@ double Trainer::step(const Dataset& data, std::span<const std::int64_t> ids) { r
 std::vector<double> Trainer::gradient(const Dataset& data, std::span<const std::int64_t> ids) {
   return loop_->gradient(data, ids);
 }
+int Trainer::step_threads(const Dataset& data) const { return loop_->step_threads(data); }
 void Trainer::check(const Dataset& data) const { loop_->check(data); }
 Scores Trainer::evaluate(const Dataset& data) const { return loop_->evaluate(data); }
 double Trainer::penalty() const { return loop_->penalty(); }

@@ -147,6 +147,10 @@ class Trainer {
   /// element of the parameter vector; the entries of running statistics are their sums over the batch.
   std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids);
 
+  /// How many of options().threads take part in a step on this data: no more than have slots, and no more than make the
+  /// step shorter. The others take part in evaluations.
+  int step_threads(const Dataset& data) const;
+
   /// Throws Error(usage) when the data does not fit the network and the loss.
   void check(const Dataset& data) const;
 

@@ -82,8 +82,8 @@ TEST(Cost, TapsInThePaddingDoNotCount) {
     if (g.dilation_h > 1 || g.dilation_w > 1) continue;
     const Pool2dGeometry pool{g.in_channels, g.in_height, g.in_width, g.kernel_h, g.kernel_w,
                               g.stride_h,    g.stride_w,  g.pad_h,    g.pad_w};
-    EXPECT_EQ(pool2d_cost(pool, 3, 4).flops,
-              3 * double(counted(g) / g.out_channels / g.in_per_group() * pool.channels));
+    const std::int64_t per_channel = counted(g) / g.out_channels / g.in_per_group();
+    EXPECT_EQ(pool2d_cost(pool, 3, 4).flops, 3 * double(per_channel * pool.channels));
   }
 }
 

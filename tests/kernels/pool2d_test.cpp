@@ -72,9 +72,9 @@ TestMatrix<T> avg_backward(const Pool2dGeometry& g, const TestMatrix<T>& dy) {
 /// All different by at least 1/16: no difference step can change which tap is largest.
 TestMatrix<double> distinct_values(std::int64_t rows, std::int64_t cols) {
   const auto order = permutation(7, Purpose::data, 0, rows * cols);
+  const std::int64_t middle = rows * cols / 2;
   TestMatrix<double> x(rows, cols);
-  for (std::int64_t i = 0; i < rows * cols; ++i)
-    x(i / cols, i % cols) = double(order[std::size_t(i)] - rows * cols / 2) / 16;
+  for (std::int64_t i = 0; i < rows * cols; ++i) x(i / cols, i % cols) = double(order[std::size_t(i)] - middle) / 16;
   return x;
 }
 

@@ -142,14 +142,6 @@ bool slots_suit_cudnn(const Slots& slots, std::int64_t pixels) {
   return true;
 }
 
-/// Adds up over the slots what each left in [2][slots][channels].
-template <class T>
-void add_slots_up(KernelContext& context, std::int64_t channels, std::int64_t slots, const T* sums, T* first,
-                  T* second) {
-  device::start<T>(context, "batch_norm_tree", device::over_vector(context.device(), device::Style::naive, channels),
-                   channels, slots, sums, first, second);
-}
-
 /// Calls run(slot) for the slots with samples; false as soon as cuDNN does not support one.
 template <class Run>
 bool for_each_slot(const Slots& slots, const Run& run) {
@@ -189,7 +181,7 @@ bool normalise_by_slots(const BatchNormForward<T>& a, KernelContext& context) {
       own_cuda_kernels<T>().scale_gradient({.count = a.channels, .factor = count, .g = sum}, context);
     return true;
   });
-  if (done) add_slots_up<T>(context, a.channels, slots, sums, a.sum_mean, a.sum_var);
+  if (done) device::add_slots<T>(context, a.channels, slots, sums, a.sum_mean, a.sum_var);
   return done;
 }
 
@@ -229,7 +221,7 @@ bool normalise_back_by_slots(const BatchNormBackward<T>& a, KernelContext& conte
     n.dgamma = device_address(sums + each + at);
     return cudnn_normalise(device, n);
   });
-  if (done) add_slots_up<T>(context, a.channels, slots, sums, a.dbeta, a.dgamma);
+  if (done) device::add_slots<T>(context, a.channels, slots, sums, a.dbeta, a.dgamma);
   return done;
 }
 

@@ -10,12 +10,6 @@ Shape over_slots(const Device& device, std::int64_t channels, std::int64_t slots
   return {.groups = {channels * slots, 1, 1}};
 }
 
-template <class T>
-void add_slots(KernelContext& context, std::int64_t channels, std::int64_t slots, const T* sums, T* first, T* second) {
-  start<T>(context, "batch_norm_tree", over_vector(context.device(), Style::naive, channels), channels, slots, sums,
-           first, second);
-}
-
 }  // namespace
 
 template <class T, Style kStyle>

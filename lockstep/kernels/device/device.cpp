@@ -1,5 +1,7 @@
 #include "lockstep/kernels/device/device.hpp"
 
+#include "lockstep/kernels/context.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -21,5 +23,7 @@ void Device::forget_constants() noexcept {
   for (const auto& [values, address] : constants_) release(reinterpret_cast<std::byte*>(address));
   constants_.clear();
 }
+
+KernelContext::KernelContext(Device* device) : device_(device), memory_(device) {}
 
 }  // namespace lockstep

@@ -12,10 +12,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
-#include "lockstep/core/memory.hpp"
+#include "lockstep/core/aligned.hpp"
 
 namespace lockstep {
 
@@ -103,8 +102,9 @@ class Device : public Memory {
 
   /// The bytes at `from` may change when this returns.
   virtual void to_device(void* to, const void* from, std::int64_t bytes) = 0;
-  /// Begins a copy beside what runs: nothing launched before may still use `to`, and `from` must stay as it is until
-  /// `wait`. What is launched after `join` comes after the copy; the host does not wait there.
+  /// Begins a copy beside what runs: nothing launched before may still use `to` (the zeroing of new memory neither:
+  /// synchronize first), and `from` must stay as it is until `wait`. What is launched after `join` comes after the
+  /// copy; the host does not wait there.
   virtual Ticket begin_to_device(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void join(Ticket ticket) = 0;
   virtual void wait(Ticket ticket) = 0;

@@ -1,14 +1,25 @@
 #pragma once
-// How the host side of a kernel starts it, and the shapes of launch that several share.
+// The host side of every operation on a device, declared from the list of operations; each is defined in the source of
+// its operation. An operation without a definition does not link: a device never falls back to kernels of the host.
+// Also how the host side starts a kernel, and the shapes of launch that several share.
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "lockstep/kernels/device/device.hpp"
-#include "lockstep/kernels/device/kernels.hpp"
+#include "lockstep/kernels/table.hpp"
 
 namespace lockstep::device {
+
+/// The two ways to run the same text: as a first course writes it, or as suits the device.
+enum class Style { naive, tuned };
+
+#define LOCKSTEP_DEVICE_DECLARE(operation, Args) \
+  template <class T, Style kStyle>               \
+  void operation(const Args<T>&, KernelContext&);
+LOCKSTEP_OPERATIONS(LOCKSTEP_DEVICE_DECLARE)
+#undef LOCKSTEP_DEVICE_DECLARE
 
 inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -72,4 +83,52 @@ Shape over_tiles(const Device& device, std::int64_t samples, std::int64_t tiles,
   return {.groups = {divide_up(samples, 2 * device.info().lanes<T>()), tiles, images}, .vectors = true};
 }
 
+/// y(r, s) = b(r) + the sum over k of w[r * row_step + k * k_step] * x(k, s); without a bias from 0.
+template <class T>
+struct LinearProduct {
+  ConstMatrix<T> x;
+  const T* w = nullptr;
+  std::int64_t row_step = 0, k_step = 0;
+  const T* b = nullptr;
+  Matrix<T> y;
+};
+template <class T>
+void linear_product(const LinearProduct<T>& arguments, KernelContext& context);
+
+/// Adds up over the slots what batch normalisation left of each in [2][slots][channels].
+template <class T>
+void add_slots(KernelContext& context, std::int64_t channels, std::int64_t slots, const T* sums, T* first, T* second) {
+  start<T>(context, "batch_norm_tree", over_vector(context.device(), Style::naive, channels), channels, slots, sums,
+           first, second);
+}
+
+// Weight gradients, cut over slots where their outputs alone would leave a device idle.
+
+/// How many aligned chunks of slots get work-groups of their own: a power of two, enough to keep the device busy with
+/// `groups` work-groups each, while the sums of all chunks, `count` each, stay small.
+template <class T>
+std::int64_t slot_chunks(const Device& device, std::int64_t slots, std::int64_t groups, std::int64_t count) {
+  constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+  std::int64_t chunks = 1;
+  while (chunks < slots && chunks * groups < kTurns * device.info().compute_units &&
+         2 * chunks * count * static_cast<std::int64_t>(sizeof(T)) <= kMostBytes)
+    chunks *= 2;
+  return chunks;
+}
+
+/// y = the tree over what the chunks left at sums, sums + step, ...
+template <class T>
+void add_chunks(KernelContext& context, const T* sums, std::int64_t step, std::int64_t chunks, T* y,
+                std::int64_t count) {
+  start<T>(context, "add_slots", over_vector(context.device(), Style::naive, count), sums, step, chunks, y, count);
+}
+
 }  // namespace lockstep::device
+
+// NOLINTBEGIN(bugprone-macro-parentheses): the name of a template takes none
+#define LOCKSTEP_DEVICE_INSTANTIATE(operation, Args)                                  \
+  template void operation<float, Style::naive>(const Args<float>&, KernelContext&);   \
+  template void operation<float, Style::tuned>(const Args<float>&, KernelContext&);   \
+  template void operation<double, Style::naive>(const Args<double>&, KernelContext&); \
+  template void operation<double, Style::tuned>(const Args<double>&, KernelContext&);
+// NOLINTEND(bugprone-macro-parentheses)

@@ -1,5 +1,5 @@
 // Layer normalisation: a work-item is a sample; for dgamma and dbeta, a feature of a slot.
-#include "lockstep/kernels/device/chunks.hpp"
+#include "lockstep/kernels/device/launch.hpp"
 
 namespace lockstep::device {
 

@@ -1,8 +1,7 @@
 // Linear, naive: one work-item per output. Tuned: tiles of registers where work-items hold vectors of samples, tiles in
 // local memory where they hold one.
-#include "lockstep/kernels/device/linear.hpp"
 
-#include "lockstep/kernels/device/chunks.hpp"
+#include "lockstep/kernels/device/launch.hpp"
 
 namespace lockstep::device {
 

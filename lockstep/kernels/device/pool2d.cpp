@@ -4,12 +4,13 @@ namespace lockstep::device {
 
 namespace {
 
+/// `rows` by y.cols work-items: one per element of y, or per window.
 template <class T, Style kStyle, class... Rest>
-void start_pool(KernelContext& context, const char* kernel, Matrix<T> over, const Pool2dGeometry& g,
+void start_pool(KernelContext& context, const char* kernel, std::int64_t rows, Matrix<T> y, const Pool2dGeometry& g,
                 const Rest&... rest) {
-  start<T>(context, kernel, over_matrix(context.device(), kStyle, over.rows, over.cols), g.channels, g.in_height,
-           g.in_width, g.out_height(), g.out_width(), g.window_h, g.window_w, g.stride_h, g.stride_w, g.pad_h, g.pad_w,
-           rest..., over.data, over.stride, over.cols);
+  start<T>(context, kernel, over_matrix(context.device(), kStyle, rows, y.cols), g.channels, g.in_height, g.in_width,
+           g.out_height(), g.out_width(), g.window_h, g.window_w, g.stride_h, g.stride_w, g.pad_h, g.pad_w, rest...,
+           y.data, y.stride, y.cols);
 }
 
 template <class T>
@@ -21,31 +22,27 @@ T share_of(const Pool2dGeometry& g) {
 
 template <class T, Style kStyle>
 void max_pool2d_forward(const MaxPool2dForward<T>& a, KernelContext& context) {
-  start_pool<T, kStyle>(context, "max_pool2d_forward", a.y, a.geometry, a.x.data, a.x.stride);
+  start_pool<T, kStyle>(context, "max_pool2d_forward", a.y.rows, a.y, a.geometry, a.x.data, a.x.stride);
 }
 
 template <class T, Style kStyle>
 void max_pool2d_backward(const MaxPool2dBackward<T>& a, KernelContext& context) {
   const Pool2dGeometry& g = a.geometry;
-  if (kStyle == Style::tuned && g.stride_h >= g.window_h && g.stride_w >= g.window_w) {
-    start<T>(context, "max_pool2d_backward_apart", over_matrix(context.device(), kStyle, a.y.rows, a.dx.cols),
-             g.channels, g.in_height, g.in_width, g.out_height(), g.out_width(), g.window_h, g.window_w, g.stride_h,
-             g.stride_w, g.pad_h, g.pad_w, a.x.data, a.x.stride, a.y.data, a.y.stride, a.dy.data, a.dy.stride,
-             a.dx.data, a.dx.stride, a.dx.cols);
-    return;
-  }
-  start_pool<T, kStyle>(context, "max_pool2d_backward", a.dx, a.geometry, a.x.data, a.x.stride, a.y.data, a.y.stride,
-                        a.dy.data, a.dy.stride);
+  const bool apart = kStyle == Style::tuned && g.stride_h >= g.window_h && g.stride_w >= g.window_w;
+  start_pool<T, kStyle>(context, apart ? "max_pool2d_backward_apart" : "max_pool2d_backward",
+                        apart ? a.y.rows : a.dx.rows, a.dx, g, a.x.data, a.x.stride, a.y.data, a.y.stride, a.dy.data,
+                        a.dy.stride);
 }
 
 template <class T, Style kStyle>
 void avg_pool2d_forward(const AvgPool2dForward<T>& a, KernelContext& context) {
-  start_pool<T, kStyle>(context, "avg_pool2d_forward", a.y, a.geometry, share_of<T>(a.geometry), a.x.data, a.x.stride);
+  start_pool<T, kStyle>(context, "avg_pool2d_forward", a.y.rows, a.y, a.geometry, share_of<T>(a.geometry), a.x.data,
+                        a.x.stride);
 }
 
 template <class T, Style kStyle>
 void avg_pool2d_backward(const AvgPool2dBackward<T>& a, KernelContext& context) {
-  start_pool<T, kStyle>(context, "avg_pool2d_backward", a.dx, a.geometry, share_of<T>(a.geometry), a.dy.data,
+  start_pool<T, kStyle>(context, "avg_pool2d_backward", a.dx.rows, a.dx, a.geometry, share_of<T>(a.geometry), a.dy.data,
                         a.dy.stride);
 }
 

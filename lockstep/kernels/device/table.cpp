@@ -1,6 +1,6 @@
 #include "lockstep/kernels/device/table.hpp"
 
-#include "lockstep/kernels/device/kernels.hpp"
+#include "lockstep/kernels/device/launch.hpp"
 
 namespace lockstep {
 

@@ -64,23 +64,28 @@ Worker::Key key_of(Operation operation, const Conv2dGeometry& g, std::int64_t sa
           g.dilation_w, g.groups,      samples,     in_stride,  out_stride,     bias};
 }
 
+/// Forward, which backward primitives want as a hint. `b`: null without a bias.
+PrimitiveDesc describe_forward(const Plan& plan, const Problem& problem, const dnnl_memory_desc_t& x,
+                               const dnnl_memory_desc_t& w, const dnnl_memory_desc_t* b, const dnnl_memory_desc_t& y) {
+  dnnl_convolution_desc_t op;
+  check(library().dilated_convolution_forward_desc_init(&op, dnnl_forward_training, dnnl_convolution_direct, &x, &w, b,
+                                                        &y, problem.stride.data(), problem.dilation.data(),
+                                                        problem.pad.data(), problem.pad.data()),
+        "conv2d_forward");
+  return plan.describe(&op);
+}
+
 void run_forward(const Conv2dForward<float>& a, KernelContext& context) {
   if (a.y.empty()) return;
-  const OneThread one_thread;
-  Worker& worker = context.state<Worker>();
-  Plan& plan = worker.plan(
-      key_of(conv2d_forward, a.geometry, a.y.cols, a.x.stride, a.y.stride, a.b != nullptr), [&](Plan& made) {
+  run_plan(
+      context, key_of(conv2d_forward, a.geometry, a.y.cols, a.x.stride, a.y.stride, a.b != nullptr),
+      {a.x.data, a.w, a.b, a.y.data}, [&](Plan& made) {
         const Problem problem(a.geometry);
         const Tensor x = made.operand(problem.input(a.x)), w = made.operand(problem.weights());
         const Tensor b = made.operand(problem.bias(), a.b != nullptr), y = made.operand(problem.output(a.y));
         const dnnl_memory_desc_t x_any = any_layout(x.desc), w_any = any_layout(w.desc), y_any = any_layout(y.desc);
-        dnnl_convolution_desc_t op;
-        check(
-            library().convolution_forward_desc_init(&op, dnnl_forward_training, dnnl_convolution_direct, &x_any, &w_any,
-                                                    a.b != nullptr ? &b.desc : nullptr, &y_any, problem.stride.data(),
-                                                    problem.dilation.data(), problem.pad.data(), problem.pad.data()),
-            "conv2d_forward");
-        const PrimitiveDesc desc = made.describe(&op);
+        const PrimitiveDesc desc =
+            describe_forward(made, problem, x_any, w_any, a.b != nullptr ? &b.desc : nullptr, y_any);
         const Tensor source = made.reordered(x, layout_of(desc, dnnl_query_src_md));
         const Tensor weights = made.reordered(w, layout_of(desc, dnnl_query_weights_md));
         const Tensor result = made.place_for(y, layout_of(desc, dnnl_query_dst_md));
@@ -88,43 +93,30 @@ void run_forward(const Conv2dForward<float>& a, KernelContext& context) {
                  {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_BIAS, b}, {DNNL_ARG_DST, result}});
         made.deliver(result, y);
       });
-  plan.run(worker.stream(), context, {a.x.data, a.w, a.b, a.y.data});
-}
-
-/// The description of forward that backward primitives want as a hint.
-PrimitiveDesc forward_hint(const Plan& plan, const Problem& problem, const dnnl_memory_desc_t& x,
-                           const dnnl_memory_desc_t& w, const dnnl_memory_desc_t& y) {
-  dnnl_convolution_desc_t op;
-  check(library().convolution_forward_desc_init(&op, dnnl_forward_training, dnnl_convolution_direct, &x, &w, nullptr,
-                                                &y, problem.stride.data(), problem.dilation.data(), problem.pad.data(),
-                                                problem.pad.data()),
-        "conv2d_forward");
-  return plan.describe(&op);
 }
 
 void run_backward_data(const Conv2dBackwardData<float>& a, KernelContext& context) {
   if (a.dx.empty()) return;
-  const OneThread one_thread;
-  Worker& worker = context.state<Worker>();
-  Plan& plan = worker.plan(
-      key_of(conv2d_backward_data, a.geometry, a.dx.cols, a.dx.stride, a.dy.stride, false), [&](Plan& made) {
-        const Problem problem(a.geometry);
-        const Tensor w = made.operand(problem.weights()), dy = made.operand(problem.output(a.dy));
-        const Tensor dx = made.operand(problem.input(a.dx));
-        const dnnl_memory_desc_t x_any = any_layout(dx.desc), w_any = any_layout(w.desc), y_any = any_layout(dy.desc);
-        dnnl_convolution_desc_t op;
-        check(library().convolution_backward_data_desc_init(&op, dnnl_convolution_direct, &x_any, &w_any, &y_any,
-                                                            problem.stride.data(), problem.dilation.data(),
-                                                            problem.pad.data(), problem.pad.data()),
-              "conv2d_backward_data");
-        const PrimitiveDesc desc = made.describe(&op, forward_hint(made, problem, x_any, w_any, y_any).get());
-        const Tensor weights = made.reordered(w, layout_of(desc, dnnl_query_weights_md));
-        const Tensor gradient = made.reordered(dy, layout_of(desc, dnnl_query_diff_dst_md));
-        const Tensor result = made.place_for(dx, layout_of(desc, dnnl_query_diff_src_md));
-        made.add(desc, {{DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, result}});
-        made.deliver(result, dx);
-      });
-  plan.run(worker.stream(), context, {a.w, a.dy.data, a.dx.data});
+  run_plan(context, key_of(conv2d_backward_data, a.geometry, a.dx.cols, a.dx.stride, a.dy.stride, false),
+           {a.w, a.dy.data, a.dx.data}, [&](Plan& made) {
+             const Problem problem(a.geometry);
+             const Tensor w = made.operand(problem.weights()), dy = made.operand(problem.output(a.dy));
+             const Tensor dx = made.operand(problem.input(a.dx));
+             const dnnl_memory_desc_t x_any = any_layout(dx.desc), w_any = any_layout(w.desc),
+                                      y_any = any_layout(dy.desc);
+             dnnl_convolution_desc_t op;
+             check(library().dilated_convolution_backward_data_desc_init(
+                       &op, dnnl_convolution_direct, &x_any, &w_any, &y_any, problem.stride.data(),
+                       problem.dilation.data(), problem.pad.data(), problem.pad.data()),
+                   "conv2d_backward_data");
+             const PrimitiveDesc desc =
+                 made.describe(&op, describe_forward(made, problem, x_any, w_any, nullptr, y_any).get());
+             const Tensor weights = made.reordered(w, layout_of(desc, dnnl_query_weights_md));
+             const Tensor gradient = made.reordered(dy, layout_of(desc, dnnl_query_diff_dst_md));
+             const Tensor result = made.place_for(dx, layout_of(desc, dnnl_query_diff_src_md));
+             made.add(desc, {{DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, result}});
+             made.deliver(result, dx);
+           });
 }
 
 void run_backward_weights(const Conv2dBackwardWeights<float>& a, KernelContext& context) {
@@ -134,30 +126,29 @@ void run_backward_weights(const Conv2dBackwardWeights<float>& a, KernelContext& 
     if (a.db != nullptr) std::fill_n(a.db, a.geometry.out_channels, 0.0F);
     return;
   }
-  const OneThread one_thread;
-  Worker& worker = context.state<Worker>();
-  Plan& plan = worker.plan(
-      key_of(conv2d_backward_weights, a.geometry, a.x.cols, a.x.stride, a.dy.stride, a.db != nullptr), [&](Plan& made) {
-        const Problem& problem = all;
-        const Tensor x = made.operand(problem.input(a.x)), dy = made.operand(problem.output(a.dy));
-        const Tensor dw = made.operand(problem.weights()), db = made.operand(problem.bias(), a.db != nullptr);
-        const dnnl_memory_desc_t x_any = any_layout(x.desc), w_any = any_layout(dw.desc), y_any = any_layout(dy.desc);
-        dnnl_convolution_desc_t op;
-        check(library().convolution_backward_weights_desc_init(
-                  &op, dnnl_convolution_direct, &x_any, &w_any, a.db != nullptr ? &db.desc : nullptr, &y_any,
-                  problem.stride.data(), problem.dilation.data(), problem.pad.data(), problem.pad.data()),
-              "conv2d_backward_weights");
-        const PrimitiveDesc desc = made.describe(&op, forward_hint(made, problem, x_any, w_any, y_any).get());
-        const Tensor source = made.reordered(x, layout_of(desc, dnnl_query_src_md));
-        const Tensor gradient = made.reordered(dy, layout_of(desc, dnnl_query_diff_dst_md));
-        const Tensor result = made.place_for(dw, layout_of(desc, dnnl_query_diff_weights_md));
-        made.add(desc, {{DNNL_ARG_SRC, source},
-                        {DNNL_ARG_DIFF_DST, gradient},
-                        {DNNL_ARG_DIFF_WEIGHTS, result},
-                        {DNNL_ARG_DIFF_BIAS, db}});
-        made.deliver(result, dw);
-      });
-  plan.run(worker.stream(), context, {a.x.data, a.dy.data, a.dw, a.db});
+  run_plan(context, key_of(conv2d_backward_weights, a.geometry, a.x.cols, a.x.stride, a.dy.stride, a.db != nullptr),
+           {a.x.data, a.dy.data, a.dw, a.db}, [&](Plan& made) {
+             const Problem& problem = all;
+             const Tensor x = made.operand(problem.input(a.x)), dy = made.operand(problem.output(a.dy));
+             const Tensor dw = made.operand(problem.weights()), db = made.operand(problem.bias(), a.db != nullptr);
+             const dnnl_memory_desc_t x_any = any_layout(x.desc), w_any = any_layout(dw.desc),
+                                      y_any = any_layout(dy.desc);
+             dnnl_convolution_desc_t op;
+             check(library().dilated_convolution_backward_weights_desc_init(
+                       &op, dnnl_convolution_direct, &x_any, &w_any, a.db != nullptr ? &db.desc : nullptr, &y_any,
+                       problem.stride.data(), problem.dilation.data(), problem.pad.data(), problem.pad.data()),
+                   "conv2d_backward_weights");
+             const PrimitiveDesc desc =
+                 made.describe(&op, describe_forward(made, problem, x_any, w_any, nullptr, y_any).get());
+             const Tensor source = made.reordered(x, layout_of(desc, dnnl_query_src_md));
+             const Tensor gradient = made.reordered(dy, layout_of(desc, dnnl_query_diff_dst_md));
+             const Tensor result = made.place_for(dw, layout_of(desc, dnnl_query_diff_weights_md));
+             made.add(desc, {{DNNL_ARG_SRC, source},
+                             {DNNL_ARG_DIFF_DST, gradient},
+                             {DNNL_ARG_DIFF_WEIGHTS, result},
+                             {DNNL_ARG_DIFF_BIAS, db}});
+             made.deliver(result, dw);
+           });
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/openblas.hpp"
 #include "lockstep/kernels/library/table.hpp"
+#include "lockstep/kernels/simd/table.hpp"
 
 namespace lockstep {
 
@@ -99,5 +101,18 @@ void add_openblas_kernels(KernelTable<T>& table) {
 
 template void add_openblas_kernels<float>(KernelTable<float>&);
 template void add_openblas_kernels<double>(KernelTable<double>&);
+
+template <class T>
+KernelTable<T> make_library_table() {
+  KernelTable<T> table = make_simd_table<T>();
+  table.backend = "library";
+  add_openblas_kernels(table);
+  // oneDNN computes in float32 and less, not in float64.
+  if constexpr (std::is_same_v<T, float>) add_onednn_kernels(table);
+  return table;
+}
+
+template KernelTable<float> make_library_table<float>();
+template KernelTable<double> make_library_table<double>();
 
 }  // namespace lockstep

@@ -2,10 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
@@ -33,35 +29,9 @@ Library load() {
     if (symbol == nullptr) throw Error(ExitCode::usage, fmt::format("backend library: {} has no {}", kFile, name));
     function = reinterpret_cast<std::decay_t<decltype(function)>>(symbol);
   };
-  find(lib.engine_create, "dnnl_engine_create");
-  find(lib.engine_destroy, "dnnl_engine_destroy");
-  find(lib.stream_create, "dnnl_stream_create");
-  find(lib.stream_destroy, "dnnl_stream_destroy");
-  find(lib.stream_wait, "dnnl_stream_wait");
-  find(lib.memory_desc_init_by_strides, "dnnl_memory_desc_init_by_strides");
-  find(lib.memory_desc_init_by_tag, "dnnl_memory_desc_init_by_tag");
-  find(lib.memory_desc_equal, "dnnl_memory_desc_equal");
-  find(lib.memory_desc_get_size, "dnnl_memory_desc_get_size");
-  find(lib.memory_create, "dnnl_memory_create");
-  find(lib.memory_destroy, "dnnl_memory_destroy");
-  find(lib.memory_set_data_handle, "dnnl_memory_set_data_handle");
-  find(lib.primitive_attr_create, "dnnl_primitive_attr_create");
-  find(lib.primitive_attr_destroy, "dnnl_primitive_attr_destroy");
-  find(lib.primitive_attr_set_scratchpad_mode, "dnnl_primitive_attr_set_scratchpad_mode");
-  find(lib.primitive_desc_create, "dnnl_primitive_desc_create");
-  find(lib.primitive_desc_destroy, "dnnl_primitive_desc_destroy");
-  find(lib.primitive_desc_query_md, "dnnl_primitive_desc_query_md");
-  find(lib.reorder_primitive_desc_create, "dnnl_reorder_primitive_desc_create");
-  find(lib.primitive_create, "dnnl_primitive_create");
-  find(lib.primitive_destroy, "dnnl_primitive_destroy");
-  find(lib.primitive_execute, "dnnl_primitive_execute");
-  find(lib.convolution_forward_desc_init, "dnnl_dilated_convolution_forward_desc_init");
-  find(lib.convolution_backward_data_desc_init, "dnnl_dilated_convolution_backward_data_desc_init");
-  find(lib.convolution_backward_weights_desc_init, "dnnl_dilated_convolution_backward_weights_desc_init");
-  find(lib.pooling_forward_desc_init, "dnnl_pooling_forward_desc_init");
-  find(lib.pooling_backward_desc_init, "dnnl_pooling_backward_desc_init");
-  find(lib.batch_normalization_forward_desc_init, "dnnl_batch_normalization_forward_desc_init");
-  find(lib.batch_normalization_backward_desc_init, "dnnl_batch_normalization_backward_desc_init");
+#define LOCKSTEP_ONEDNN_FIND(name) find(lib.name, "dnnl_" #name);
+  LOCKSTEP_ONEDNN_FUNCTIONS(LOCKSTEP_ONEDNN_FIND)
+#undef LOCKSTEP_ONEDNN_FIND
   find(lib.omp_get_max_threads, "omp_get_max_threads");
   find(lib.omp_set_num_threads, "omp_set_num_threads");
   return lib;

@@ -1,6 +1,6 @@
 #pragma once
-// oneDNN 2 through its C interface, loaded at run time like OpenBLAS: its 40 MB are no burden to who does not use them.
-// Kernels run *plans*: a primitive with the reorders around it, made once per worker and shape.
+// oneDNN 2 through its C interface, loaded at run time like OpenBLAS: programs that do not use its 40 MB do not load
+// them. Kernels run *plans*: a primitive with the reorders around it, made once per worker and shape.
 
 #include <dnnl.h>
 
@@ -16,37 +16,26 @@
 
 namespace lockstep::onednn {
 
-/// The functions we use of it; see onednn.cpp for how they are found.
+// clang-format off
+/// X(name) for the functions dnnl_<name> that we use.
+#define LOCKSTEP_ONEDNN_FUNCTIONS(X)                                                                                  \
+  X(engine_create) X(engine_destroy) X(stream_create) X(stream_destroy) X(stream_wait)                                \
+  X(memory_desc_init_by_strides) X(memory_desc_init_by_tag) X(memory_desc_equal) X(memory_desc_get_size)              \
+  X(memory_create) X(memory_destroy) X(memory_set_data_handle) X(primitive_attr_create)                               \
+  X(primitive_attr_destroy) X(primitive_attr_set_scratchpad_mode) X(primitive_desc_create)                            \
+  X(primitive_desc_destroy) X(primitive_desc_query_md) X(reorder_primitive_desc_create) X(primitive_create)           \
+  X(primitive_destroy) X(primitive_execute) X(dilated_convolution_forward_desc_init)                                  \
+  X(dilated_convolution_backward_data_desc_init) X(dilated_convolution_backward_weights_desc_init)                    \
+  X(pooling_forward_desc_init) X(pooling_backward_desc_init) X(batch_normalization_forward_desc_init)                 \
+  X(batch_normalization_backward_desc_init)
+// clang-format on
+
+/// The functions; see onednn.cpp for how they are found.
 struct Library {
-  decltype(&dnnl_engine_create) engine_create = nullptr;
-  decltype(&dnnl_engine_destroy) engine_destroy = nullptr;
-  decltype(&dnnl_stream_create) stream_create = nullptr;
-  decltype(&dnnl_stream_destroy) stream_destroy = nullptr;
-  decltype(&dnnl_stream_wait) stream_wait = nullptr;
-  decltype(&dnnl_memory_desc_init_by_strides) memory_desc_init_by_strides = nullptr;
-  decltype(&dnnl_memory_desc_init_by_tag) memory_desc_init_by_tag = nullptr;
-  decltype(&dnnl_memory_desc_equal) memory_desc_equal = nullptr;
-  decltype(&dnnl_memory_desc_get_size) memory_desc_get_size = nullptr;
-  decltype(&dnnl_memory_create) memory_create = nullptr;
-  decltype(&dnnl_memory_destroy) memory_destroy = nullptr;
-  decltype(&dnnl_memory_set_data_handle) memory_set_data_handle = nullptr;
-  decltype(&dnnl_primitive_attr_create) primitive_attr_create = nullptr;
-  decltype(&dnnl_primitive_attr_destroy) primitive_attr_destroy = nullptr;
-  decltype(&dnnl_primitive_attr_set_scratchpad_mode) primitive_attr_set_scratchpad_mode = nullptr;
-  decltype(&dnnl_primitive_desc_create) primitive_desc_create = nullptr;
-  decltype(&dnnl_primitive_desc_destroy) primitive_desc_destroy = nullptr;
-  decltype(&dnnl_primitive_desc_query_md) primitive_desc_query_md = nullptr;
-  decltype(&dnnl_reorder_primitive_desc_create) reorder_primitive_desc_create = nullptr;
-  decltype(&dnnl_primitive_create) primitive_create = nullptr;
-  decltype(&dnnl_primitive_destroy) primitive_destroy = nullptr;
-  decltype(&dnnl_primitive_execute) primitive_execute = nullptr;
-  decltype(&dnnl_dilated_convolution_forward_desc_init) convolution_forward_desc_init = nullptr;
-  decltype(&dnnl_dilated_convolution_backward_data_desc_init) convolution_backward_data_desc_init = nullptr;
-  decltype(&dnnl_dilated_convolution_backward_weights_desc_init) convolution_backward_weights_desc_init = nullptr;
-  decltype(&dnnl_pooling_forward_desc_init) pooling_forward_desc_init = nullptr;
-  decltype(&dnnl_pooling_backward_desc_init) pooling_backward_desc_init = nullptr;
-  decltype(&dnnl_batch_normalization_forward_desc_init) batch_normalization_forward_desc_init = nullptr;
-  decltype(&dnnl_batch_normalization_backward_desc_init) batch_normalization_backward_desc_init = nullptr;
+// NOLINTNEXTLINE(bugprone-macro-parentheses): what is declared cannot stand in parentheses
+#define LOCKSTEP_ONEDNN_MEMBER(name) decltype(&dnnl_##name) name = nullptr;
+  LOCKSTEP_ONEDNN_FUNCTIONS(LOCKSTEP_ONEDNN_MEMBER)
+#undef LOCKSTEP_ONEDNN_MEMBER
   /// Of the OpenMP that the library uses.
   int (*omp_get_max_threads)() = nullptr;
   void (*omp_set_num_threads)(int) = nullptr;
@@ -174,6 +163,15 @@ class Worker {
   Stream stream_;
   std::map<Key, Plan> plans_;
 };
+
+/// Runs the plan of this key, which build(plan) makes the first time, on one thread.
+template <class Build>
+void run_plan(KernelContext& context, const Worker::Key& key, std::initializer_list<const float*> operands,
+              const Build& build) {
+  const OneThread one_thread;
+  Worker& worker = context.state<Worker>();
+  worker.plan(key, build).run(worker.stream(), context, operands);
+}
 
 enum Operation : std::int64_t {
   conv2d_forward,

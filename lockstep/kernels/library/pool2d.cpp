@@ -62,20 +62,18 @@ Worker::Key key_of(Operation operation, const Pool2dGeometry& g, std::int64_t sa
 template <class Forward>
 void run_forward(Operation operation, dnnl_alg_kind_t algorithm, const Forward& a, KernelContext& context) {
   if (a.y.empty()) return;
-  const OneThread one_thread;
-  Worker& worker = context.state<Worker>();
   const std::int64_t samples = a.y.cols;
-  Plan& plan = worker.plan(key_of(operation, a.geometry, samples, {a.x.stride, a.y.stride}), [&](Plan& made) {
-    const Problem problem(a.geometry);
-    const Tensor x = made.operand(problem.input(samples, a.x.stride));
-    const Tensor y = made.operand(problem.output(samples, a.y.stride));
-    const PrimitiveDesc desc = problem.forward(made, dnnl_forward_inference, algorithm, samples);
-    const Tensor source = made.reordered(x, problem.input(samples, samples));
-    const Tensor result = made.place_for(y, problem.output(samples, samples));
-    made.add(desc, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
-    made.deliver(result, y);
-  });
-  plan.run(worker.stream(), context, {a.x.data, a.y.data});
+  run_plan(context, key_of(operation, a.geometry, samples, {a.x.stride, a.y.stride}), {a.x.data, a.y.data},
+           [&](Plan& made) {
+             const Problem problem(a.geometry);
+             const Tensor x = made.operand(problem.input(samples, a.x.stride));
+             const Tensor y = made.operand(problem.output(samples, a.y.stride));
+             const PrimitiveDesc desc = problem.forward(made, dnnl_forward_inference, algorithm, samples);
+             const Tensor source = made.reordered(x, problem.input(samples, samples));
+             const Tensor result = made.place_for(y, problem.output(samples, samples));
+             made.add(desc, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}});
+             made.deliver(result, y);
+           });
 }
 
 void run_max_forward(const MaxPool2dForward<float>& a, KernelContext& context) {
@@ -88,11 +86,9 @@ void run_avg_forward(const AvgPool2dForward<float>& a, KernelContext& context) {
 
 void run_max_backward(const MaxPool2dBackward<float>& a, KernelContext& context) {
   if (a.dx.empty()) return;
-  const OneThread one_thread;
-  Worker& worker = context.state<Worker>();
   const std::int64_t samples = a.dx.cols;
   const Worker::Key key = key_of(max_pool2d_backward, a.geometry, samples, {a.x.stride, a.dy.stride, a.dx.stride});
-  Plan& plan = worker.plan(key, [&](Plan& made) {
+  run_plan(context, key, {a.x.data, a.dy.data, a.dx.data}, [&](Plan& made) {
     const Problem problem(a.geometry);
     const dnnl_memory_desc_t input = problem.input(samples, samples), output = problem.output(samples, samples);
     const Tensor x = made.operand(problem.input(samples, a.x.stride));
@@ -107,16 +103,13 @@ void run_max_backward(const MaxPool2dBackward<float>& a, KernelContext& context)
     made.add(backward, {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_WORKSPACE, places}, {DNNL_ARG_DIFF_SRC, result}});
     made.deliver(result, dx);
   });
-  plan.run(worker.stream(), context, {a.x.data, a.dy.data, a.dx.data});
 }
 
 void run_avg_backward(const AvgPool2dBackward<float>& a, KernelContext& context) {
   if (a.dx.empty()) return;
-  const OneThread one_thread;
-  Worker& worker = context.state<Worker>();
   const std::int64_t samples = a.dx.cols;
   const Worker::Key key = key_of(avg_pool2d_backward, a.geometry, samples, {a.dy.stride, a.dx.stride});
-  Plan& plan = worker.plan(key, [&](Plan& made) {
+  run_plan(context, key, {a.dy.data, a.dx.data}, [&](Plan& made) {
     const Problem problem(a.geometry);
     constexpr dnnl_alg_kind_t kAverage = dnnl_pooling_avg_include_padding;
     const Tensor dy = made.operand(problem.output(samples, a.dy.stride));
@@ -128,7 +121,6 @@ void run_avg_backward(const AvgPool2dBackward<float>& a, KernelContext& context)
     made.add(backward, {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, result}});
     made.deliver(result, dx);
   });
-  plan.run(worker.stream(), context, {a.dy.data, a.dx.data});
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // them gives the same bits in every V. Besides Ops<V>, V has + - * / unary- < > ==, whose comparisons yield
 // what Ops<V>::select takes, and Ops<V>::Bits has + - & | and << >> by an int.
 //
-// A new SIMD or device type needs only a specialisation of Ops (ops_vector.hpp does it for the compilers' vectors).
+// A new SIMD or device type needs only a specialisation of Ops (as in kernels/simd/ops.hpp).
 
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 #pragma once
 #include "lockstep/kernels/batch_norm.hpp"
 #include "lockstep/kernels/naive/lanes.hpp"
+#include "lockstep/kernels/naive/variant.hpp"
 
 namespace lockstep::LOCKSTEP_NAIVE {
 
@@ -95,6 +96,15 @@ void batch_norm_inference(const BatchNormInference<T>& a) {
     for (std::int64_t row = channel * a.pixels; row < (channel + 1) * a.pixels; ++row)
       for (std::int64_t s = 0; s < a.y.cols; ++s)
         a.y(row, s) = fma(a.x(row, s) - a.running_mean[channel], scale, a.beta[channel]);
+  }
+}
+
+template <class T>
+void running_update(const RunningUpdate<T>& a) {
+  const T rest = T(1) - a.momentum;
+  for (std::int64_t c = 0; c < a.count; ++c) {
+    const T kept = rest * a.running[c];
+    a.running[c] = kept + a.momentum * (a.sum[c] / a.elements);
   }
 }
 

@@ -5,17 +5,14 @@
 #include "lockstep/kernels/naive/batch_norm.hpp"
 #include "lockstep/kernels/naive/conv2d.hpp"
 #include "lockstep/kernels/naive/dropout.hpp"
-#include "lockstep/kernels/naive/elementwise_max.hpp"
 #include "lockstep/kernels/naive/layer_norm.hpp"
 #include "lockstep/kernels/naive/linear.hpp"
 #include "lockstep/kernels/naive/loss.hpp"
 #include "lockstep/kernels/naive/optimizer.hpp"
 #include "lockstep/kernels/naive/pool2d.hpp"
-#include "lockstep/kernels/naive/running.hpp"
-#include "lockstep/kernels/naive/scores.hpp"
+#include "lockstep/kernels/naive/primitives.hpp"
 #include "lockstep/kernels/naive/softmax.hpp"
 #include "lockstep/kernels/naive/table.hpp"
-#include "lockstep/kernels/naive/xxt.hpp"
 
 namespace lockstep::LOCKSTEP_NAIVE {
 

@@ -5,7 +5,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/plugin.hpp"
-#include "lockstep/kernels/opencl/driver_abort.hpp"
+#include "lockstep/kernels/opencl/devices.hpp"
 
 namespace lockstep::opencl {
 
@@ -34,7 +34,13 @@ Api load() {
   return found;
 }
 
-std::string without_end(std::string text) {
+/// The text that get(size, data, size of the whole) gives, without its end.
+template <class Get>
+std::string text_of(const Get& get) {
+  std::size_t size = 0;
+  if (get(0, nullptr, &size) != CL_SUCCESS) return "";
+  std::string text(size, '\0');
+  get(size, text.data(), nullptr);
   while (!text.empty() && (text.back() == '\0' || text.back() == ' ' || text.back() == '\n')) text.pop_back();
   return text;
 }
@@ -73,19 +79,15 @@ void check(cl_int status, const std::string& what) {
 }
 
 std::string platform_text(cl_platform_id platform, cl_platform_info what) {
-  std::size_t size = 0;
-  if (api().clGetPlatformInfo(platform, what, 0, nullptr, &size) != CL_SUCCESS) return "";
-  std::string text(size, '\0');
-  api().clGetPlatformInfo(platform, what, size, text.data(), nullptr);
-  return without_end(text);
+  return text_of([&](std::size_t size, void* text, std::size_t* whole) {
+    return api().clGetPlatformInfo(platform, what, size, text, whole);
+  });
 }
 
 std::string device_text(cl_device_id device, cl_device_info what) {
-  std::size_t size = 0;
-  if (api().clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS) return "";
-  std::string text(size, '\0');
-  api().clGetDeviceInfo(device, what, size, text.data(), nullptr);
-  return without_end(text);
+  return text_of([&](std::size_t size, void* text, std::size_t* whole) {
+    return api().clGetDeviceInfo(device, what, size, text, whole);
+  });
 }
 
 }  // namespace lockstep::opencl

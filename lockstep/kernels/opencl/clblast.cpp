@@ -7,7 +7,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/plugin.hpp"
-#include "lockstep/kernels/device/linear.hpp"
+#include "lockstep/kernels/device/launch.hpp"
 #include "lockstep/kernels/opencl/device.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
 

@@ -1,12 +1,14 @@
 #include "lockstep/kernels/opencl/device.hpp"
 
-#include <fmt/format.h>
+#include <sys/mman.h>
 
+#include <cerrno>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/opencl/opencl.hpp"
-#include "lockstep/kernels/opencl/probe.hpp"
 
 namespace lockstep {
 
@@ -15,6 +17,7 @@ namespace opencl {
 namespace {
 
 constexpr std::size_t kEventsKept = 4096;
+constexpr std::size_t kPage = 4096;
 
 void refuse_single(const DeviceInfo& info) {
   if (info.float64) return;
@@ -26,6 +29,40 @@ void refuse_single(const DeviceInfo& info) {
 std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
 }  // namespace
+
+AddressSpace::~AddressSpace() {
+  while (!ranges_.empty()) remove(reinterpret_cast<std::byte*>(ranges_.begin()->first));
+}
+
+std::byte* AddressSpace::add(cl_mem buffer, std::int64_t bytes) {
+  const auto size = static_cast<std::size_t>(bytes);
+  const std::size_t mapped = (size / kPage + 2) * kPage;  // and a page that belongs to no buffer
+  void* const address = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) {
+    api().clReleaseMemObject(buffer);
+    fail_system(ExitCode::resources, "cannot reserve addresses for device memory", errno);
+  }
+  ranges_.emplace(reinterpret_cast<std::uint64_t>(address), Range{size, mapped, buffer});
+  return static_cast<std::byte*>(address);
+}
+
+void AddressSpace::remove(std::byte* address) noexcept {
+  const auto found = ranges_.find(reinterpret_cast<std::uint64_t>(address));
+  if (found == ranges_.end()) return;
+  api().clReleaseMemObject(found->second.buffer);
+  munmap(address, found->second.mapped);
+  ranges_.erase(found);
+}
+
+AddressSpace::Place AddressSpace::find(std::uint64_t address) const {
+  auto after = ranges_.upper_bound(address);
+  if (after != ranges_.begin()) {
+    const auto& [first, range] = *--after;
+    // One past the end is an address too: of nothing, which may be copied.
+    if (address - first <= range.bytes) return {range.buffer, static_cast<std::size_t>(address - first)};
+  }
+  throw Error(ExitCode::bug, "an address of the host was given to a device");
+}
 
 cl_context OpenClDevice::make_context() {
   refuse_single(found_.info);
@@ -57,10 +94,7 @@ OpenClDevice::~OpenClDevice() {
   api().clFinish(copies_);
   forget_constants();
   for (const auto& [ticket, event] : begun_) api().clReleaseEvent(event);
-  for (const Timed& timed : timed_) {
-    if (timed.before != nullptr) api().clReleaseEvent(timed.before);
-    api().clReleaseEvent(timed.last);
-  }
+  for (const Timed& timed : timed_) release(timed);
   api().clReleaseCommandQueue(queue_);
   api().clReleaseCommandQueue(copies_);
   api().clReleaseContext(context_);  // buffers, programs and kernels hold it until they go
@@ -92,25 +126,26 @@ void OpenClDevice::copy_within(std::byte* to, const std::byte* from, std::int64_
         "a copy on the device");
 }
 
-void OpenClDevice::to_device(void* to, const void* from, std::int64_t bytes) {
-  if (bytes == 0) return;
+void OpenClDevice::write(cl_command_queue queue, cl_bool wait, void* to, const void* from, std::int64_t bytes,
+                         cl_event* event) {
   const auto target = place(to);
-  cl_event event = nullptr;
-  check(api().clEnqueueWriteBuffer(queue_, target.buffer, CL_TRUE, target.offset, size_of(bytes), from, 0, nullptr,
-                                   timing_ ? &event : nullptr),
+  check(api().clEnqueueWriteBuffer(queue, target.buffer, wait, target.offset, size_of(bytes), from, 0, nullptr, event),
         "a copy to the device");
   ++traffic_.copies_to_device;
   traffic_.bytes_to_device += bytes;
+}
+
+void OpenClDevice::to_device(void* to, const void* from, std::int64_t bytes) {
+  if (bytes == 0) return;
+  cl_event event = nullptr;
+  write(queue_, CL_TRUE, to, from, bytes, timing_ ? &event : nullptr);
   if (timing_) keep({&copy_times_.to_device, nullptr, event});
 }
 
 Device::Ticket OpenClDevice::begin_to_device(void* to, const void* from, std::int64_t bytes) {
   if (bytes == 0) return 0;
-  const auto target = place(to);
   cl_event event = nullptr;
-  check(api().clEnqueueWriteBuffer(copies_, target.buffer, CL_FALSE, target.offset, size_of(bytes), from, 0, nullptr,
-                                   &event),
-        "a copy to the device");
+  write(copies_, CL_FALSE, to, from, bytes, &event);
   // Commands of the other queue are going to wait for this one (join), and the host goes on: only a flush promises that
   // it begins at all.
   check(api().clFlush(copies_), "a copy to the device");
@@ -118,8 +153,6 @@ Device::Ticket OpenClDevice::begin_to_device(void* to, const void* from, std::in
     api().clRetainEvent(event);  // for the times, besides the ticket
     keep({&copy_times_.to_device, nullptr, event});
   }
-  ++traffic_.copies_to_device;
-  traffic_.bytes_to_device += bytes;
   begun_.emplace(++last_ticket_, event);
   return last_ticket_;
 }
@@ -208,6 +241,11 @@ void OpenClDevice::set_timing(bool on) {
   timing_ = on;
 }
 
+void OpenClDevice::release(const Timed& timed) {
+  if (timed.before != nullptr) api().clReleaseEvent(timed.before);
+  api().clReleaseEvent(timed.last);
+}
+
 void OpenClDevice::keep(const Timed& timed) {
   timed_.push_back(timed);
   if (timed_.size() >= kEventsKept) collect_times();
@@ -239,8 +277,7 @@ void OpenClDevice::collect_times() {
     const cl_ulong end = read(timed.last, CL_PROFILING_COMMAND_END);
     const cl_ulong begin = timed.before == nullptr ? read(timed.last, CL_PROFILING_COMMAND_START)
                                                    : read(timed.before, CL_PROFILING_COMMAND_END);
-    if (timed.before != nullptr) api().clReleaseEvent(timed.before);
-    api().clReleaseEvent(timed.last);
+    release(timed);
     ++timed.sum->launches;
     timed.sum->seconds += end > begin ? double(end - begin) * 1e-9 : 0;
   }

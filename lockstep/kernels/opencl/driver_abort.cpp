@@ -1,4 +1,4 @@
-#include "lockstep/kernels/opencl/driver_abort.hpp"
+#include "lockstep/kernels/opencl/devices.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

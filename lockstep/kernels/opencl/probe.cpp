@@ -1,4 +1,4 @@
-#include "lockstep/kernels/opencl/probe.hpp"
+#include "lockstep/kernels/opencl/device.hpp"
 
 #include <array>
 #include <cmath>

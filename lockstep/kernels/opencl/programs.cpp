@@ -12,7 +12,7 @@
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
 #include "lockstep/kernels/device/text/list.hpp"
-#include "lockstep/kernels/opencl/driver_abort.hpp"
+#include "lockstep/kernels/opencl/devices.hpp"
 
 namespace lockstep::opencl {
 

@@ -1,14 +1,18 @@
 // Convolution weight gradient: dw[oc,ic,ky,kx] = sum over samples and output pixels of dy * x.
 //
-// Per slot and block of 16 samples, each weight has 16 lanes of its own in scratch memory (in the order of dw). A
-// vector of these lanes at a time, and a band of output rows: dy and the rows of x under it are copied together, one
-// vector per pixel, and a tile of about 12 sums (conv2d_weights_tile.hpp) runs over the band, whose dy stays in L1.
-// Then the lane trees, a vector of weights at a time, and the tree over slots. Limit: the fma units, less the tile's
-// loads and stores per band. Measured: see docs/design/0002-simd.md.
+// The weights are cut into blocks (some output channels x some input channels). Each weight of a block has its 16 lanes
+// in scratch memory, and a block is small enough that its lanes stay in L1, or in L2 for large images. For each slot:
+// tiles of about 24 sums (conv2d_weights_tile.hpp) run over the samples, a vector of lanes at a time, and over bands of
+// output rows, whose dy stays in L1; then the lane trees, a vector of weights at a time, and the tree over slots. So dw
+// is written once, and what a slot leaves behind never goes further than L2. dy and x come as one vector of samples per
+// pixel (conv2d_weights_pack.hpp). Limit: the fma units; with few pixels the lane trees, about 2 shuffles per weight
+// and slot. Measured: see docs/design/0002-simd.md.
 
 #include "lockstep/kernels/conv2d.hpp"
+#include "lockstep/kernels/simd/conv2d_weights_pack.hpp"
 #include "lockstep/kernels/simd/conv2d_weights_tile.hpp"
 #include "lockstep/kernels/simd/kernels.hpp"
+#include "lockstep/kernels/simd/ops.hpp"
 #include "lockstep/kernels/simd/tile.hpp"
 
 namespace lockstep::LOCKSTEP_SIMD {
@@ -16,6 +20,9 @@ namespace lockstep::LOCKSTEP_SIMD {
 namespace {
 
 constexpr std::int64_t kBandBytes = 24 * 1024;  // of L1, for the rows of dy and x that a tile reads
+// For the lanes of a block: of L1 where each of its tiles is done at once, of L2 where it goes on from band to band.
+constexpr std::int64_t kLanesBytes = 20 * 1024, kFarLanesBytes = 160 * 1024;
+constexpr int kMostTaps = 5, kMostChannels = 4;  // of a tile: taps along kx, or input channels where kernels are 1 wide
 
 /// Output channels of a tile with this many taps: with them and the operands it fills the registers.
 template <int kTaps>
@@ -24,15 +31,19 @@ constexpr int kTileOuts = kRegisters == 32 ? 24 / kTaps
                                               : kTaps == 2 ? 4
                                                            : 12 / kTaps);
 
-/// The taps of a tile: kx and its neighbours, or, in a kernel that is 1 wide, input channel ic and its neighbours.
+LOCKSTEP_INLINE constexpr std::int64_t tile_outs(std::int64_t taps) {
+  constexpr std::int64_t kOuts[] = {kTileOuts<1>, kTileOuts<2>, kTileOuts<3>, kTileOuts<4>, kTileOuts<5>};
+  return kOuts[taps - 1];
+}
+
+/// The taps of a tile: kx and its neighbours.
 struct TapGroup {
   std::int64_t first, count;
 };
 
-/// How the taps of a kernel are cut into groups.
+/// How the taps of a row of the kernel are cut into groups.
 struct TapGroups {
   std::int64_t taps, count;
-  bool channels;
 
   LOCKSTEP_INLINE TapGroup operator[](std::int64_t i) const {
     const std::int64_t first = taps * i / count;
@@ -40,45 +51,39 @@ struct TapGroups {
   }
 };
 
-LOCKSTEP_INLINE TapGroups groups_of(const Conv2dGeometry& g) {
-  const bool channels = g.kernel_w == 1;
-  const std::int64_t taps = channels ? g.in_per_group() : g.kernel_w, most_taps = channels ? 4 : 5;
-  return {taps, (taps + most_taps - 1) / most_taps, channels};
-}
+/// Weights that are summed together: `outs` output channels from `out` on (of each of `groups` groups, where these are
+/// whole), and `ins` input channels of their group from `in` on. In scratch memory: [out][in][ky][kx].
+struct Block {
+  std::int64_t group, groups, out, outs, in, ins;
+};
 
-/// The output rows [top, bottom) that are summed now, and the input rows [in_top, in_bottom) under them. `first`: the
-/// sums start here.
+/// The output rows [top, bottom) that are summed now. `first`: the sums start here.
 struct Band {
-  std::int64_t top, bottom, in_top, in_bottom;
+  std::int64_t top, bottom;
   bool first;
 };
 
 template <class T>
 struct Gradient {
-  const Conv2dBackwardWeights<T>& a;
+  const Conv2dGeometry& geometry;
+  Pixels<T> dy, x;
   TapGroups groups;
-  TapRange* ranges;        // of each group [out_width], and behind them its columns [inner, outer)
-  T *dw_lanes, *db_lanes;  // 16 lanes of each sum
-  T *dy, *x;               // copies of a band: [channel][row][column], one vector of samples each
+  bool channels;     // the kernel is 1 wide: a tile has neighbouring input channels instead of taps
+  TapRange* ranges;  // of each group [out_width], and behind them its columns [inner, outer)
+  std::int64_t band_rows;
+  T* lanes;  // of the sums of a block, 16 each
 
-  LOCKSTEP_INLINE const Conv2dGeometry& geometry() const { return a.geometry; }
+  LOCKSTEP_INLINE std::int64_t kernel() const { return geometry.kernel_h * geometry.kernel_w; }
   LOCKSTEP_INLINE std::int64_t input_row(std::int64_t oy, std::int64_t ky) const {
-    return oy * a.geometry.stride_h + ky * a.geometry.dilation_h - a.geometry.pad_h;
+    return oy * geometry.stride_h + ky * geometry.dilation_h - geometry.pad_h;
   }
-  LOCKSTEP_INLINE TapRange* ranges_of(std::int64_t group) const {
-    return ranges + group * (a.geometry.out_width() + 1);
-  }
+  LOCKSTEP_INLINE TapRange* ranges_of(std::int64_t group) const { return ranges + group * (geometry.out_width() + 1); }
 };
 
 /// Which taps of the group lie in the image, per output column, and the columns where all do.
-template <class T>
-LOCKSTEP_INLINE void find_ranges(const Gradient<T>& w, std::int64_t number) {
-  const Conv2dGeometry& g = w.geometry();
-  const TapGroup group = w.groups[number];
-  TapRange* ranges = w.ranges_of(number);
+LOCKSTEP_INLINE void find_ranges(const Conv2dGeometry& g, const TapGroup& group, TapRange* ranges) {
   const auto inside = [&](std::int64_t ox, std::int64_t tap) {
-    const std::int64_t kx = w.groups.channels ? 0 : group.first + tap;
-    const std::int64_t ix = ox * g.stride_w + kx * g.dilation_w - g.pad_w;
+    const std::int64_t ix = ox * g.stride_w + (group.first + tap) * g.dilation_w - g.pad_w;
     return ix >= 0 && ix < g.in_width;
   };
   std::int64_t inner = 0, outer = 0;
@@ -95,144 +100,119 @@ LOCKSTEP_INLINE void find_ranges(const Gradient<T>& w, std::int64_t number) {
   ranges[g.out_width()] = {static_cast<std::int32_t>(inner), static_cast<std::int32_t>(outer)};
 }
 
-/// Rows [top, bottom) of every channel, a vector of samples per pixel. Where a lane has no sample, dy gets -0 and x +0:
-/// their product changes no sum.
+/// What the tiles of a tap group in row ky of the kernel have in common: the rows of the band whose tap row lies in the
+/// image. The pointers are those of the first channels.
 template <class T>
-LOCKSTEP_INLINE void copy_band(ConstMatrix<T> from, std::int64_t channels, std::int64_t height, std::int64_t width,
-                               std::int64_t top, std::int64_t bottom, std::int64_t column, std::int64_t samples,
-                               T nothing, T* to) {
-  constexpr std::int64_t kWidth = Vec<T>::kWidth;
-  const std::int64_t pixels = (bottom - top) * width;
-  for (std::int64_t c = 0; c < channels; ++c) {
-    const T* pixel = from.row((c * height + top) * width) + column;
-    if (samples >= kWidth) {
-      for (std::int64_t p = 0; p < pixels; ++p, pixel += from.stride, to += kWidth) store(to, load(pixel));
-    } else {
-      const Tail<T> tail = tail_of<T>(most(0, samples));
-      for (std::int64_t p = 0; p < pixels; ++p, pixel += from.stride, to += kWidth)
-        store(to, samples > 0 ? select(tail.mask, load(pixel, tail), broadcast(nothing)) : broadcast(nothing));
-    }
-  }
-}
-
-/// The dy of a band: where it lies, and its steps.
-template <class T>
-struct BandGradient {
-  const T* data;
-  std::int64_t column, row, channel;
-};
-
-/// Where a vector of dy serves few fmas, copying it does not pay, if rows are one block wide and all lanes in use.
-template <class T>
-LOCKSTEP_INLINE BandGradient<T> gradient_of(const Gradient<T>& w, const Band& band, std::int64_t column,
-                                            std::int64_t samples) {
-  constexpr std::int64_t kWidth = Vec<T>::kWidth, kFew = 64;
-  const Conv2dGeometry& g = w.geometry();
-  const std::int64_t width = g.out_width(), stride = w.a.dy.stride;
-  if (samples >= kWidth && stride == kLanes && g.in_per_group() * g.kernel_h * g.kernel_w < kFew)
-    return {w.a.dy.row(band.top * width) + column, stride, width * stride, g.out_height() * width * stride};
-  copy_band(w.a.dy, g.out_channels, g.out_height(), width, band.top, band.bottom, column, samples, -T(0), w.dy);
-  return {w.dy, kWidth, width * kWidth, (band.bottom - band.top) * width * kWidth};
-}
-
-/// What the tiles of a tap group have in common.
-template <class T>
-LOCKSTEP_INLINE GradientTile<T> tile_shape(const Gradient<T>& w, const Band& band, const BandGradient<T>& dy,
-                                           std::int64_t group) {
-  constexpr std::int64_t kWidth = Vec<T>::kWidth;
-  const Conv2dGeometry& g = w.geometry();
+LOCKSTEP_INLINE GradientTile<T> tile_shape(const Gradient<T>& w, const Block& block, const Band& band, const Unit& unit,
+                                           std::int64_t group, std::int64_t ky) {
+  const Conv2dGeometry& g = w.geometry;
+  const std::int64_t kx = w.groups[group].first;
   const TapRange* ranges = w.ranges_of(group);
+  std::int64_t top = band.top, bottom = unit.samples > 0 ? band.bottom : band.top;
+  while (top < bottom && w.input_row(top, ky) < 0) ++top;
+  while (top < bottom && w.input_row(bottom - 1, ky) >= g.in_height) --bottom;
   GradientTile<T> tile{};
+  tile.rows = bottom - top;
   tile.columns = g.out_width();
   tile.inner = ranges[tile.columns].low;
   tile.outer = ranges[tile.columns].high;
   tile.ranges = ranges;
-  tile.dy = dy.data;
-  tile.dy_column = dy.column;
-  tile.dy_row = dy.row;
-  tile.dy_out = dy.channel;
-  tile.x_column = g.stride_w * kWidth;
-  tile.x_row = g.stride_h * g.in_width * kWidth;
-  tile.x_tap = (w.groups.channels ? (band.in_bottom - band.in_top) * g.in_width : g.dilation_w) * kWidth;
-  tile.lanes_out = g.in_per_group() * g.kernel_h * g.kernel_w * kLanes;
-  tile.lanes_tap = (w.groups.channels ? g.kernel_h : 1) * kLanes;
+  tile.dy_column = w.dy.pixel;
+  tile.dy_row = g.out_width() * w.dy.pixel;
+  tile.dy_out = w.dy.channel;
+  tile.dy = w.dy.at(unit) + top * tile.dy_row;
+  tile.x_column = g.stride_w * w.x.pixel;
+  tile.x_row = g.stride_h * g.in_width * w.x.pixel;
+  tile.x_tap = w.channels ? w.x.channel : g.dilation_w * w.x.pixel;
+  tile.x = w.x.at(unit) + (kx * g.dilation_w - g.pad_w) * w.x.pixel;
+  if (top < bottom) tile.x += w.input_row(top, ky) * g.in_width * w.x.pixel;
+  tile.lanes_out = block.ins * w.kernel() * kLanes;
+  tile.lanes_tap = (w.channels ? g.kernel_h : 1) * kLanes;
+  tile.lanes = w.lanes + unit.lane + (ky * g.kernel_w + kx) * kLanes;
   tile.first = band.first;
   return tile;
 }
 
-/// The weights (oc .. oc + kOuts, ic, ky, the taps from kx on): the rows of the band whose tap row lies in the image.
-template <int kOuts, int kTaps, class T>
-LOCKSTEP_INLINE void run_tile(const Gradient<T>& w, const Band& band, std::int64_t lane, GradientTile<T> tile,
-                              std::int64_t oc, std::int64_t ic, std::int64_t ky, std::int64_t kx) {
-  const Conv2dGeometry& g = w.geometry();
-  std::int64_t top = band.top, bottom = band.bottom;
-  while (top < bottom && w.input_row(top, ky) < 0) ++top;
-  while (top < bottom && w.input_row(bottom - 1, ky) >= g.in_height) --bottom;
-  if (top == bottom && !band.first) return;
-  const std::int64_t channel = oc / g.out_per_group() * g.in_per_group() + ic;
-  const std::int64_t iy = top < bottom ? w.input_row(top, ky) - band.in_top : 0;
-  tile.dy += oc * tile.dy_out + (top - band.top) * tile.dy_row;
-  tile.x = w.x + ((channel * (band.in_bottom - band.in_top) + iy) * g.in_width + kx * g.dilation_w - g.pad_w) *
-                     Vec<T>::kWidth;
-  tile.rows = bottom - top;
-  tile.lanes = w.dw_lanes + oc * tile.lanes_out + ((ic * g.kernel_h + ky) * g.kernel_w + kx) * kLanes + lane;
-  gradient_tile<kOuts, kTaps>(tile);
+/// The tiles of some rows of taps, and where they begin for the first channels.
+template <class T>
+struct TapRows {
+  static constexpr std::int64_t kMost = 16;
+  GradientTile<T> tiles[kMost];
+  struct {
+    const T *dy, *x;
+    T* lanes;
+  } begin[kMost];
+  std::int64_t count;
+};
+
+/// The sums of all output channels of a block and the taps of a tile, for `repeats` times `step` input channels from
+/// `in` of the block on. All rows of taps use the same dy, which stays in L1.
+template <int kTaps, class T>
+LOCKSTEP_INLINE void run_tiles(const Gradient<T>& w, const Block& block, TapRows<T>& rows, std::int64_t in,
+                               std::int64_t step, std::int64_t repeats) {
+  const Conv2dGeometry& g = w.geometry;
+  for (std::int64_t row = 0; row < rows.count; ++row) {
+    rows.tiles[row].repeats = repeats;
+    rows.tiles[row].x_repeat = step * w.x.channel;
+    rows.tiles[row].lanes_repeat = step * w.kernel() * kLanes;
+  }
+  for (std::int64_t group = 0; group < block.groups; ++group) {
+    const std::int64_t number = block.group + group;
+    const std::int64_t x = (number * g.in_per_group() + block.in + in) * w.x.channel;
+    for_row_tiles<kTileOuts<kTaps>>(block.outs, [&]<int kOuts>(std::int64_t out) {
+      const std::int64_t dy = (number * g.out_per_group() + block.out + out) * w.dy.channel;
+      const std::int64_t lanes = ((group * block.outs + out) * block.ins + in) * w.kernel() * kLanes;
+      for (std::int64_t row = 0; row < rows.count; ++row) {
+        GradientTile<T>& tile = rows.tiles[row];
+        if (tile.rows == 0 && !tile.first) continue;
+        tile.dy = rows.begin[row].dy + dy;
+        tile.x = rows.begin[row].x + x;
+        tile.lanes = rows.begin[row].lanes + lanes;
+        gradient_tile<kOuts, kTaps>(tile);
+      }
+    });
+  }
 }
 
-/// One tap group of every output channel.
-template <int kTaps, class T>
-LOCKSTEP_INLINE void run_group(const Gradient<T>& w, const Band& band, const BandGradient<T>& dy, std::int64_t lane,
-                               std::int64_t number) {
-  const Conv2dGeometry& g = w.geometry();
-  const TapGroup group = w.groups[number];
-  const GradientTile<T> shape = tile_shape(w, band, dy, number);
-  const std::int64_t ic_begin = w.groups.channels ? group.first : 0;
-  const std::int64_t ic_end = w.groups.channels ? group.first + 1 : g.in_per_group();
-  for (std::int64_t first = 0; first < g.out_channels; first += g.out_per_group())
-    for_row_tiles<kTileOuts<kTaps>>(g.out_per_group(), [&]<int kOuts>(std::int64_t out) {
-      for (std::int64_t ic = ic_begin; ic < ic_end; ++ic)
-        for (std::int64_t ky = 0; ky < g.kernel_h; ++ky)
-          run_tile<kOuts, kTaps>(w, band, lane, shape, first + out, ic, ky, w.groups.channels ? 0 : group.first);
-    });
+/// A band of one vector of samples. Where kernels are 1 wide, tiles have input channels side by side: whole ones and a
+/// rest.
+template <class T>
+LOCKSTEP_INLINE void run_band(const Gradient<T>& w, const Block& block, const Band& band, const Unit& unit) {
+  const std::int64_t whole = block.ins / kMostChannels, rest = block.ins % kMostChannels;
+  TapRows<T> rows;
+  for (std::int64_t i = 0; i < w.groups.count; ++i)
+    for (std::int64_t ky = 0; ky < w.geometry.kernel_h; ky += rows.count) {
+      rows.count = least(TapRows<T>::kMost, w.geometry.kernel_h - ky);
+      for (std::int64_t row = 0; row < rows.count; ++row) {
+        const GradientTile<T>& tile = rows.tiles[row] = tile_shape(w, block, band, unit, i, ky + row);
+        rows.begin[row] = {tile.dy, tile.x, tile.lanes};
+      }
+      if (!w.channels) {
+        with_rows<kMostTaps>(w.groups[i].count,
+                             [&]<int kTaps>() { run_tiles<kTaps>(w, block, rows, 0, 1, block.ins); });
+        continue;
+      }
+      if (whole > 0) run_tiles<kMostChannels>(w, block, rows, 0, kMostChannels, whole);
+      if (rest > 0)
+        with_rows<kMostChannels - 1>(
+            rest, [&]<int kTaps>() { run_tiles<kTaps>(w, block, rows, whole * kMostChannels, kTaps, 1); });
+    }
 }
 
 /// db for kCount output channels, side by side so that the chains do not wait for each other.
 template <int kCount, class T>
-LOCKSTEP_INLINE void bias_chains(const Gradient<T>& w, const Band& band, const BandGradient<T>& dy, std::int64_t lane,
-                                 std::int64_t oc) {
-  const std::int64_t pixels = (band.bottom - band.top) * w.geometry().out_width();
-  const T* pixel = dy.data + oc * dy.channel;
-  T* lanes = w.db_lanes + oc * kLanes + lane;
+LOCKSTEP_INLINE void bias_chains(const Pixels<T>& dy, const Unit& unit, std::int64_t pixels, std::int64_t oc,
+                                 T* lanes) {
+  const T* pixel = dy.at(unit) + oc * dy.channel;
   Vec<T> sums[kCount];
 #pragma GCC unroll 8
-  for (int c = 0; c < kCount; ++c) sums[c] = band.first ? zero<T>() : load(lanes + c * kLanes);
-  for (std::int64_t p = 0; p < pixels; ++p, pixel += dy.column)
+  for (int c = 0; c < kCount; ++c) sums[c] = unit.first ? zero<T>() : load(lanes + c * kLanes);
+  if (unit.samples > 0)
+    for (std::int64_t p = 0; p < pixels; ++p, pixel += dy.pixel)
 #pragma GCC unroll 8
-    for (int c = 0; c < kCount; ++c) sums[c] = sums[c] + load(pixel + c * dy.channel);
+      for (int c = 0; c < kCount; ++c) sums[c] = sums[c] + load(pixel + c * dy.channel);
 #pragma GCC unroll 8
   for (int c = 0; c < kCount; ++c) store(lanes + c * kLanes, sums[c]);
-}
-
-/// One vector of lanes, from sample `column` on, of which `samples` are there.
-template <class T>
-LOCKSTEP_INLINE void run_band(const Gradient<T>& w, const Band& band, std::int64_t lane, std::int64_t column,
-                              std::int64_t samples) {
-  const Conv2dGeometry& g = w.geometry();
-  const BandGradient<T> dy = gradient_of(w, band, column, samples);
-  copy_band(w.a.x, g.in_channels, g.in_height, g.in_width, band.in_top, band.in_bottom, column, samples, T(0), w.x);
-  if (w.a.db != nullptr)
-    for_row_tiles<8>(g.out_channels, [&]<int kCount>(std::int64_t oc) { bias_chains<kCount>(w, band, dy, lane, oc); });
-  for (std::int64_t i = 0; i < w.groups.count; ++i)
-    with_rows<5>(w.groups[i].count, [&]<int kTaps>() { run_group<kTaps>(w, band, dy, lane, i); });
-}
-
-/// Output rows of a band.
-template <class T>
-LOCKSTEP_INLINE std::int64_t band_rows(const Conv2dGeometry& g) {
-  const std::int64_t outs = g.kernel_w > 3 ? 2 : 3, ins = g.kernel_w == 1 ? 4 : 1;
-  const std::int64_t row_bytes = kVectorBytes * (outs * g.out_width() + ins * g.stride_h * g.in_width);
-  const std::int64_t halo_bytes = kVectorBytes * ins * (g.kernel_h - 1) * g.dilation_h * g.in_width;
-  return least(g.out_height(), most(1, (kBandBytes - halo_bytes) / row_bytes));
 }
 
 /// totals[e] = the lane tree of sum e; then up the tree over slots, as climb does for tiles in linear_weights.cpp.
@@ -249,53 +229,124 @@ LOCKSTEP_INLINE void finish_slot(const T* lanes, std::int64_t count, std::int64_
   }
 }
 
-/// The lanes of all sums of a slot.
+/// The sums of a block, slot by slot, to dw. `waiting` has room for the levels of the tree over slots, and for the
+/// block itself.
 template <class T>
-LOCKSTEP_INLINE void run_slot(const Gradient<T>& w, std::int64_t rows, std::int64_t begin, std::int64_t end) {
-  const Conv2dGeometry& g = w.geometry();
-  std::int64_t column = begin;
-  do {  // an empty slot is one block without samples
-    for (std::int64_t top = 0; top < g.out_height(); top += rows) {
-      const std::int64_t bottom = least(g.out_height(), top + rows);
-      const Band band = {.top = top,
-                         .bottom = bottom,
-                         .in_top = least(g.in_height, most(0, w.input_row(top, 0))),
-                         .in_bottom = most(0, least(g.in_height, w.input_row(bottom - 1, g.kernel_h - 1) + 1)),
-                         .first = column == begin && top == 0};
-      for (std::int64_t lane = 0; lane < kLanes; lane += Vec<T>::kWidth)
-        if (column + lane < end || band.first) run_band(w, band, lane, column + lane, end - column - lane);
+LOCKSTEP_INLINE void run_block(const Gradient<T>& w, const Block& block, const Units& units, T* waiting, T* dw) {
+  const Conv2dGeometry& g = w.geometry;
+  const std::int64_t per_out = g.in_per_group() * w.kernel(), row = block.ins * w.kernel();
+  const std::int64_t outs = block.groups * block.outs, count = outs * row;
+  T* to = dw + (block.group * g.out_per_group() + block.out) * per_out + block.in * w.kernel();
+  T* sums = row == per_out ? to : waiting;  // rows of dw that lie together are written as they are
+  if (sums == waiting) waiting += round_up(count, kLanes);
+  for (std::int64_t slot = 0; slot < units.slots; ++slot) {
+    for (const Unit* unit = units.begin(slot); unit != units.end(slot); ++unit)
+      for (std::int64_t top = 0; top < g.out_height(); top += w.band_rows)
+        run_band(w, block, {top, least(g.out_height(), top + w.band_rows), unit->first && top == 0}, *unit);
+    finish_slot(w.lanes, count, slot, units.slots, waiting, sums);
+  }
+  if (sums == to) return;
+  for (std::int64_t out = 0; out < outs; ++out)
+    for_vectors<T>(0, row, [&](std::int64_t i, const auto& end) LOCKSTEP_INLINE_LAMBDA {
+      store(to + out * per_out + i, load(sums + out * row + i, end), end);
+    });
+}
+
+/// Output rows of a band.
+LOCKSTEP_INLINE std::int64_t rows_of_band(const Conv2dGeometry& g) {
+  const std::int64_t outs = g.kernel_w > 3 ? 2 : 3, ins = g.kernel_w == 1 ? 4 : 1;
+  const std::int64_t row_bytes = kVectorBytes * (outs * g.out_width() + ins * g.stride_h * g.in_width);
+  const std::int64_t halo_bytes = kVectorBytes * ins * (g.kernel_h - 1) * g.dilation_h * g.in_width;
+  return least(g.out_height(), most(1, (kBandBytes - halo_bytes) / row_bytes));
+}
+
+/// The largest block: whole groups, or some output channels of a group, or of these some input channels. Where there
+/// are several bands, more output channels share the rows of x that are in L1.
+template <class T>
+LOCKSTEP_INLINE Block largest_block(const Conv2dGeometry& g, std::int64_t taps, bool several_bands) {
+  constexpr std::int64_t kTiles = 4;
+  const std::int64_t fitting =
+      (several_bands ? kFarLanesBytes : kLanesBytes) / (kLanes * static_cast<std::int64_t>(sizeof(T)));
+  const std::int64_t kernel = g.kernel_h * g.kernel_w;
+  const std::int64_t outs = least(g.out_per_group(), (several_bands ? kTiles : 1) * tile_outs(taps));
+  Block block = {.group = 0, .groups = 1, .out = 0, .outs = outs, .in = 0, .ins = g.in_per_group()};
+  if (outs * block.ins * kernel > fitting) {
+    const std::int64_t unit = g.kernel_w == 1 ? kMostChannels : 1;
+    block.ins = least(g.in_per_group(), most(1, fitting / (outs * kernel * unit)) * unit);
+  } else {
+    block.outs = least(g.out_per_group(), fitting / (block.ins * kernel) / outs * outs);
+    if (block.outs == g.out_per_group()) block.groups = most(1, fitting / (block.ins * kernel * block.outs));
+  }
+  return block;
+}
+
+/// run(block) for all weights. The rests of rows of blocks are evened out.
+template <class Run>
+LOCKSTEP_INLINE void for_blocks(const Conv2dGeometry& g, const Block& largest, const Run& run) {
+  const std::int64_t cuts = (g.out_per_group() + largest.outs - 1) / largest.outs;
+  for (std::int64_t group = 0; group < g.groups; group += largest.groups)
+    for (std::int64_t cut = 0; cut < cuts; ++cut) {
+      const std::int64_t out = g.out_per_group() * cut / cuts, end = g.out_per_group() * (cut + 1) / cuts;
+      for (std::int64_t in = 0; in < g.in_per_group(); in += largest.ins)
+        run(Block{.group = group,
+                  .groups = least(largest.groups, g.groups - group),
+                  .out = out,
+                  .outs = end - out,
+                  .in = in,
+                  .ins = least(largest.ins, g.in_per_group() - in)});
     }
-    column += kLanes;
-  } while (column < end);
 }
 
 }  // namespace
 
 template <class T>
 void conv2d_backward_weights(const Conv2dBackwardWeights<T>& a, KernelContext& context) {
+  constexpr std::int64_t kLevels = 12;  // kMaxSlots is 2^12
   const Conv2dGeometry& g = a.geometry;
-  const std::int64_t slots = a.slots.count(), kLevels = 12;  // kMaxSlots is 2^12
-  const std::int64_t outs = g.out_channels, weights = outs * g.in_per_group() * g.kernel_h * g.kernel_w;
+  const bool channels = g.kernel_w == 1;
+  const TapGroups groups = {g.kernel_w, (g.kernel_w + kMostTaps - 1) / kMostTaps};
+  const std::int64_t band_rows = rows_of_band(g);
+  const Block largest = largest_block<T>(g, channels ? least(kMostChannels, g.in_per_group()) : groups[0].count,
+                                         band_rows < g.out_height());
+  const std::int64_t outs = g.out_channels, pixels = g.out_height() * g.out_width(), slots = a.slots.count();
   const std::int64_t levels = slots > 1 ? kLevels : 0;
-  const TapGroups groups = groups_of(g);
-  const std::int64_t rows = band_rows<T>(g);
-  const std::int64_t in_rows = least(g.in_height, (rows - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1);
-  // Lanes are read a vector of sums at a time, so there is room behind the last.
-  const std::int64_t dw_lanes = round_up(weights, kLanes) * kLanes, db_lanes = round_up(outs, kLanes) * kLanes;
-  const std::int64_t dy_band = outs * rows * g.out_width() * Vec<T>::kWidth;
-  const std::int64_t x_band = g.in_channels * in_rows * g.in_width * Vec<T>::kWidth;
-  const std::int64_t range_room = groups.count * (g.out_width() + 1) * 2;
-  T* memory =
-      simd_scratch_of<T>(context, dw_lanes + db_lanes + dy_band + x_band + levels * (weights + outs) + range_room);
-  T *dy = memory + dw_lanes + db_lanes, *x = dy + dy_band;
-  T *waiting = x + x_band, *waiting_bias = waiting + levels * weights;
-  auto* ranges = reinterpret_cast<TapRange*>(waiting_bias + levels * outs);
-  const Gradient<T> w = {a, groups, ranges, memory, memory + dw_lanes, dy, x};
-  for (std::int64_t i = 0; i < groups.count; ++i) find_ranges(w, i);
+  // Where a vector of dy serves few fmas, copying it does not pay.
+  constexpr std::int64_t kFew = 64;
+  const bool few = g.in_per_group() * g.kernel_h * g.kernel_w < kFew;
+  const Packing dy_packing = packing_of<T>(a.dy, a.slots, outs, pixels, few ? kLanes : 0);
+  const Packing x_packing = packing_of<T>(a.x, a.slots, g.in_channels, g.in_height * g.in_width, Vec<T>::kWidth);
+  // Lanes and sums are read a vector at a time, so there is room behind the last.
+  const std::int64_t block = round_up(largest.groups * largest.outs * largest.ins * g.kernel_h * g.kernel_w, kLanes);
+  const std::int64_t lanes = most(block, round_up(outs, kLanes));
+  const std::int64_t unit_count = count_units<T>(a.slots);
+  const std::int64_t structs = unit_count * static_cast<std::int64_t>(sizeof(Unit)) +
+                               (slots + 1) * static_cast<std::int64_t>(sizeof(std::int64_t)) +
+                               groups.count * (g.out_width() + 1) * static_cast<std::int64_t>(sizeof(TapRange));
+  T* memory = simd_scratch_of<T>(
+      context, lanes * (kLanes + levels + 1) + dy_packing.elements + x_packing.elements +
+                   round_up(structs, static_cast<std::int64_t>(sizeof(T))) / static_cast<std::int64_t>(sizeof(T)));
+  T *waiting = memory + lanes * kLanes, *dy = waiting + lanes * (levels + 1), *x = dy + dy_packing.elements;
+  auto* unit_memory = reinterpret_cast<Unit*>(x + x_packing.elements);
+  auto* slot_memory = reinterpret_cast<std::int64_t*>(unit_memory + unit_count);
+  auto* ranges = reinterpret_cast<TapRange*>(slot_memory + slots + 1);
+  const Units units = make_units<T>(a.slots, unit_memory, slot_memory);
+  const Gradient<T> w = {.geometry = g,
+                         .dy = pack(a.dy, dy_packing, units, -T(0), dy),
+                         .x = pack(a.x, x_packing, units, T(0), x),
+                         .groups = groups,
+                         .channels = channels,
+                         .ranges = ranges,
+                         .band_rows = band_rows,
+                         .lanes = memory};
+  for (std::int64_t i = 0; i < groups.count; ++i) find_ranges(g, groups[i], w.ranges_of(i));
+  for_blocks(g, largest, [&](const Block& each) { run_block(w, each, units, waiting, a.dw); });
+  if (a.db == nullptr) return;
   for (std::int64_t slot = 0; slot < slots; ++slot) {
-    run_slot(w, rows, a.slots.begin(slot), a.slots.end(slot));
-    finish_slot(w.dw_lanes, weights, slot, slots, waiting, a.dw);
-    if (a.db != nullptr) finish_slot(w.db_lanes, outs, slot, slots, waiting_bias, a.db);
+    for (const Unit* unit = units.begin(slot); unit != units.end(slot); ++unit)
+      for_row_tiles<8>(outs, [&]<int kCount>(std::int64_t oc) {
+        bias_chains<kCount>(w.dy, *unit, pixels, oc, w.lanes + oc * kLanes + unit->lane);
+      });
+    finish_slot(w.lanes, outs, slot, slots, waiting, a.db);
   }
 }
 

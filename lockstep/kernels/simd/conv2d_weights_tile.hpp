@@ -16,13 +16,14 @@ struct TapRange {
 template <class T>
 struct GradientTile {
   const T *dy, *x;
-  std::int64_t dy_row, dy_column, dy_out;    // steps to the next output row, column, channel
-  std::int64_t x_row, x_column, x_tap;       // steps of the input pixel under tap 0, and to the next tap
-  std::int64_t rows, columns, inner, outer;  // all taps lie in the image in columns [inner, outer)
-  const TapRange* ranges;                    // of each column
-  T* lanes;                                  // the sums, 16 lanes each
-  std::int64_t lanes_out, lanes_tap;         // steps to the next output channel and tap
-  bool first;                                // the sums start from 0; else they go on
+  std::int64_t dy_row, dy_column, dy_out;        // steps to the next output row, column, channel
+  std::int64_t x_row, x_column, x_tap;           // steps of the input pixel under tap 0, and to the next tap
+  std::int64_t rows, columns, inner, outer;      // all taps lie in the image in columns [inner, outer)
+  const TapRange* ranges;                        // of each column
+  T* lanes;                                      // the sums, 16 lanes each
+  std::int64_t lanes_out, lanes_tap;             // steps to the next output channel and tap
+  std::int64_t repeats, x_repeat, lanes_repeat;  // the same for other inputs: how often, and their steps
+  bool first;                                    // the sums start from 0; else they go on
 };
 
 namespace detail {
@@ -78,36 +79,40 @@ LOCKSTEP_INLINE void narrow_pixel(GradientSums<kOuts, kTaps, T>& sums, const Tap
 
 }  // namespace detail
 
-/// The tile's sums over its rows and columns.
+/// The tile's sums over its rows and columns, for one group of inputs after the other.
 template <int kOuts, int kTaps, class T>
 LOCKSTEP_NOINLINE void gradient_tile(const GradientTile<T>& tile) {
   const GradientTile<T> t = tile;
-  detail::GradientSums<kOuts, kTaps, T> sums;
+  const T* x_begin = t.x;
+  T* lanes = t.lanes;
+  for (std::int64_t repeat = 0; repeat < t.repeats; ++repeat, x_begin += t.x_repeat, lanes += t.lanes_repeat) {
+    detail::GradientSums<kOuts, kTaps, T> sums;
 #pragma GCC unroll 12
-  for (int o = 0; o < kOuts; ++o)
+    for (int o = 0; o < kOuts; ++o)
 #pragma GCC unroll 12
-    for (int k = 0; k < kTaps; ++k)
-      sums.acc[o][k] = t.first ? zero<T>() : load(t.lanes + o * t.lanes_out + k * t.lanes_tap);
-  for (std::int64_t row = 0; row < t.rows; ++row) {
-    const T *dy = t.dy + row * t.dy_row, *x = t.x + row * t.x_row;
-    const auto ends = [&](std::int64_t from, std::int64_t to) LOCKSTEP_INLINE_LAMBDA {
-      for (std::int64_t c = from; c < to; ++c, dy += t.dy_column, x += t.x_column) {
-        const TapRange range = t.ranges[c];
-        if (range.low > 0 && range.high < kTaps)
-          detail::narrow_pixel<0>(sums, range, dy, t.dy_out, x, t.x_tap);
-        else
-          detail::end_pixel<1>(sums, range, dy, t.dy_out, x, t.x_tap);
-      }
-    };
-    ends(0, t.inner);
-    for (std::int64_t c = t.inner; c < t.outer; ++c, dy += t.dy_column, x += t.x_column)
-      detail::pixel<0, kTaps>(sums, dy, t.dy_out, x, t.x_tap);
-    ends(t.outer, t.columns);
+      for (int k = 0; k < kTaps; ++k)
+        sums.acc[o][k] = t.first ? zero<T>() : load(lanes + o * t.lanes_out + k * t.lanes_tap);
+    for (std::int64_t row = 0; row < t.rows; ++row) {
+      const T *dy = t.dy + row * t.dy_row, *x = x_begin + row * t.x_row;
+      const auto ends = [&](std::int64_t from, std::int64_t to) LOCKSTEP_INLINE_LAMBDA {
+        for (std::int64_t c = from; c < to; ++c, dy += t.dy_column, x += t.x_column) {
+          const TapRange range = t.ranges[c];
+          if (range.low > 0 && range.high < kTaps)
+            detail::narrow_pixel<0>(sums, range, dy, t.dy_out, x, t.x_tap);
+          else
+            detail::end_pixel<1>(sums, range, dy, t.dy_out, x, t.x_tap);
+        }
+      };
+      ends(0, t.inner);
+      for (std::int64_t c = t.inner; c < t.outer; ++c, dy += t.dy_column, x += t.x_column)
+        detail::pixel<0, kTaps>(sums, dy, t.dy_out, x, t.x_tap);
+      ends(t.outer, t.columns);
+    }
+#pragma GCC unroll 12
+    for (int o = 0; o < kOuts; ++o)
+#pragma GCC unroll 12
+      for (int k = 0; k < kTaps; ++k) store(lanes + o * t.lanes_out + k * t.lanes_tap, sums.acc[o][k]);
   }
-#pragma GCC unroll 12
-  for (int o = 0; o < kOuts; ++o)
-#pragma GCC unroll 12
-    for (int k = 0; k < kTaps; ++k) store(t.lanes + o * t.lanes_out + k * t.lanes_tap, sums.acc[o][k]);
 }
 
 }  // namespace lockstep::LOCKSTEP_SIMD

@@ -51,13 +51,15 @@ LOCKSTEP_INLINE void load_tile(Tile<T, kRows, kVecs>& tile, const T* from, std::
   }
 }
 
+/// The vectors of a row go to places v_step apart.
 template <int kRows, int kVecs, class T, class End>
-LOCKSTEP_INLINE void store_tile(const Tile<T, kRows, kVecs>& tile, T* to, std::int64_t stride, const End& end) {
+LOCKSTEP_INLINE void store_tile(const Tile<T, kRows, kVecs>& tile, T* to, std::int64_t stride, const End& end,
+                                std::int64_t v_step = Vec<T>::kWidth) {
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v + 1 < kVecs; ++v) store(to + r * stride + v * Vec<T>::kWidth, tile.acc[r][v]);
-    store(to + r * stride + (kVecs - 1) * Vec<T>::kWidth, tile.acc[r][kVecs - 1], end);
+    for (int v = 0; v + 1 < kVecs; ++v) store(to + r * stride + v * v_step, tile.acc[r][v]);
+    store(to + r * stride + (kVecs - 1) * v_step, tile.acc[r][kVecs - 1], end);
   }
 }
 
@@ -85,13 +87,14 @@ LOCKSTEP_INLINE void add_tile(Tile<T, kRows, kVecs>& tile, const T* left, std::i
     for (int v = 0; v < kVecs; ++v) tile.acc[r][v] = load(left + r * stride + v * Vec<T>::kWidth) + tile.acc[r][v];
 }
 
-/// One step: acc[r][v] = fma(a[r * row_step], b[v], acc[r][v]).
+/// One step: acc[r][v] = fma(a[r * row_step], b[v], acc[r][v]). The vectors of b lie b_step apart.
 template <int kRows, int kVecs, class T, class End>
-LOCKSTEP_INLINE void step(Tile<T, kRows, kVecs>& tile, const T* a, std::int64_t row_step, const T* b, const End& end) {
+LOCKSTEP_INLINE void step(Tile<T, kRows, kVecs>& tile, const T* a, std::int64_t row_step, const T* b, const End& end,
+                          std::int64_t b_step = Vec<T>::kWidth) {
   Vec<T> samples[kVecs];
 #pragma GCC unroll 4
-  for (int v = 0; v + 1 < kVecs; ++v) samples[v] = load(b + v * Vec<T>::kWidth);
-  samples[kVecs - 1] = load(b + (kVecs - 1) * Vec<T>::kWidth, end);
+  for (int v = 0; v + 1 < kVecs; ++v) samples[v] = load(b + v * b_step);
+  samples[kVecs - 1] = load(b + (kVecs - 1) * b_step, end);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     const Vec<T> weight = broadcast(a[r * row_step]);
@@ -103,9 +106,9 @@ LOCKSTEP_INLINE void step(Tile<T, kRows, kVecs>& tile, const T* a, std::int64_t 
 /// The chain over k = 0 .. count-1: row k of b is at b + k * b_stride.
 template <int kRows, int kVecs, class T, class End>
 LOCKSTEP_INLINE void multiply_add(Tile<T, kRows, kVecs>& tile, Broadcasts<T> a, const T* b, std::int64_t b_stride,
-                                  std::int64_t count, const End& end) {
+                                  std::int64_t count, const End& end, std::int64_t b_step = Vec<T>::kWidth) {
   for (std::int64_t k = 0; k < count; ++k) {
-    step(tile, a.data, a.row_step, b, end);
+    step(tile, a.data, a.row_step, b, end, b_step);
     a.data += a.k_step;
     b += b_stride;
   }

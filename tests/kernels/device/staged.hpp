@@ -234,7 +234,7 @@ KernelTable<T> staged_table() {
 template <class T>
 std::vector<KernelTable<T>> staged_tables() {
   std::vector<KernelTable<T>> tables;
-  if (rungs().size() > 0) tables.push_back(staged_table<0, T>());
+  if (!rungs().empty()) tables.push_back(staged_table<0, T>());
   if (rungs().size() > 1) tables.push_back(staged_table<1, T>());
   if (rungs().size() > 2) tables.push_back(staged_table<2, T>());
   return tables;

@@ -1,7 +1,7 @@
 #include "tests/kernels/math/lanes.hpp"
 
 #include "lockstep/kernels/math/elementary.hpp"
-#include "lockstep/kernels/math/ops_vector.hpp"
+#include "tests/kernels/math/ops_vector.hpp"
 
 namespace lockstep::math::LOCKSTEP_LANES_SET {
 namespace {

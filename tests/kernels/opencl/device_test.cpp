@@ -61,6 +61,7 @@ TEST_F(OpenClDeviceTest, CopiesAreThereAfterJoin) {
   const auto device = open();
   AlignedBuffer<std::int32_t> array(1 << 16, *device);
   const std::vector<std::int32_t> sent(1 << 16, 5);
+  device->synchronize();  // new memory is zeroed in its turn, and the copy does not wait for that
   const auto ticket = device->begin_to_device(array.data(), sent.data(), 4 << 16);
   device->join(ticket);
   std::int32_t last = 0;

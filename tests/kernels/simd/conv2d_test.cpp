@@ -26,6 +26,9 @@ const Conv2dGeometry kGeometries[] = {
     {2, 31, 3, 18, 3, 3, 1, 1, 2, 1},         // tall and narrow
     {3, 3, 9, 41, 3, 3, 1, 1, 1, 1},          // more channels and taps than a work-group of a device takes
     {2, 2, 230, 3, 1, 3, 1, 1, 0, 2, 1, 99},  // windows wider than the tiles of a device
+    {13, 2, 2, 19, 3, 3, 1, 1, 1, 1},  // many channels and few pixels: several blocks of weights, the last smaller
+    {78, 3, 2, 22, 1, 1, 1, 1, 0, 0, 1, 1, 2},   // 1x1, more input channels than a block of weights has
+    {42, 2, 3, 42, 3, 3, 1, 1, 1, 1, 1, 1, 42},  // depthwise, more groups than a block of weights has
 };
 const std::int64_t kSampleCounts[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 37};
 
