@@ -1,6 +1,7 @@
 """ddp.py [--workloads mlp,lenet5] [--repeats 3]: two processes of one thread each share every batch, here by PyTorch's
-DistributedDataParallel over gloo, there by Lockstep under mpirun: the same network, weights, data and batches, turn about.
-Prints the times of an epoch, their ratio and the losses. Build first what `make peers` builds; needs Open MPI."""
+DistributedDataParallel over gloo, there by Lockstep under mpirun: the same network, weights, data and batches, turn
+about. Prints the times of an epoch, their ratio and the losses. Build first what `make peers` builds; needs Open
+MPI."""
 import argparse
 import json
 import os
@@ -65,7 +66,8 @@ def lockstep(name):
     from lockstep_peer import Lockstep
 
     contender = Lockstep(PROGRAM, workloads.by_name(name), "simd", 1, pathlib.Path("build/peers") / f"ddp-{name}")
-    contender.command = ["mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "-n", str(RANKS), *contender.command]
+    launcher = ["mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "-n", str(RANKS)]
+    contender.command = launcher + contender.command
     return contender
 
 
@@ -86,8 +88,9 @@ def main():
             theirs.append(run_torch(name, 29500 + os.getpid() % 1000 + repeat))
             mine.append(ours.run())
         torch_time, time_of_ours = (statistics.median(run["seconds"] for run in runs) for runs in (theirs, mine))
-        print(f"{name:8} PyTorch DDP over gloo {torch_time:.3f} s (loss {theirs[-1]['loss']:.4f}), Lockstep {time_of_ours:.3f} s "
-              f"(loss {mine[-1]['loss']:.4f}): {torch_time / time_of_ours:.1f} times as fast", flush=True)
+        print(f"{name:8} PyTorch DDP over gloo {torch_time:.3f} s (loss {theirs[-1]['loss']:.4f}), "
+              f"Lockstep {time_of_ours:.3f} s (loss {mine[-1]['loss']:.4f}): "
+              f"{torch_time / time_of_ours:.1f} times as fast", flush=True)
     return None
 
 

@@ -1,12 +1,13 @@
-"""jax_peer.py WORKLOAD VARIANT THREADS [quick]: JAX as a contender, as torch_peer.py. Variants: jit (one call per step),
-scan (one call per epoch, lax.scan over the steps). Its batch normalisation keeps no running statistics: the test samples
-are normalised by their own."""
+"""jax_peer.py WORKLOAD VARIANT THREADS [quick]: JAX as a contender, as torch_peer.py. Variants: jit (one call per
+step), scan (one call per epoch, lax.scan over the steps). Its batch normalisation keeps no running statistics: the test
+samples are normalised by their own."""
 import os
 import sys
 import time
 
 threads = int(sys.argv[3])
-os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'} intra_op_parallelism_threads={threads}"
+os.environ["XLA_FLAGS"] = (f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'} "
+                           f"intra_op_parallelism_threads={threads}")
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])  # XLA sizes its thread pool by this
 
 import jax  # noqa: E402
@@ -19,27 +20,39 @@ import workloads  # noqa: E402
 jax.config.update("jax_enable_x64", True)
 
 
-def convolve(x, w, pad):
-    return lax.conv_general_dilated(x, w, (1, 1), [(pad, pad)] * 2, dimension_numbers=("NCHW", "OIHW", "NCHW"))
+def convolve(x, w, pad, stride=1):
+    layout = ("NCHW", "OIHW", "NCHW")
+    return lax.conv_general_dilated(x, w, (stride, stride), [(pad, pad)] * 2, dimension_numbers=layout)
 
 
 def forward(workload, p, x):
     """The logits: a final sigmoid belongs to the loss."""
     layers = workload.layers[:-1] if workload.loss != "cross-entropy" else workload.layers
-    for i, (kind, *n) in enumerate(layers):
+    return through(layers, workload.input, p, x)
+
+
+def through(layers, shape, p, x, prefix=""):
+    for name, kind, n, before, _ in workloads.walk(layers, shape, prefix):
+        weight, bias = p.get(f"{name}.weight"), p.get(f"{name}.bias")
         if kind == "linear":
-            x = x.reshape(len(x), -1) @ p[f"{i}.weight"].T + p[f"{i}.bias"]
+            x = x.reshape(len(x), -1) @ weight.T + bias
         elif kind == "conv2d":
-            x = convolve(x, p[f"{i}.weight"], n[2]) + p[f"{i}.bias"][None, :, None, None]
+            x = convolve(x, weight, *n[2:]) + bias[None, :, None, None]
         elif kind == "relu":
             x = jnp.maximum(x, 0)
         elif kind == "sigmoid":
             x = jax.nn.sigmoid(x)
+        elif kind == "tanh":
+            x = jnp.tanh(x)
         elif kind == "max_pool2d":
             x = lax.reduce_window(x, -jnp.inf, lax.max, (1, 1, n[0], n[0]), (1, 1, n[0], n[0]), "VALID")
+        elif kind == "avg_pool2d":
+            x = lax.reduce_window(x, 0.0, lax.add, (1, 1, n[0], n[0]), (1, 1, n[0], n[0]), "VALID") / n[0] ** 2
         elif kind == "batch_norm":
             mean, var = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
-            x = (x - mean) * lax.rsqrt(var + 1e-5) * p[f"{i}.weight"][None, :, None, None] + p[f"{i}.bias"][None, :, None, None]
+            x = (x - mean) * lax.rsqrt(var + 1e-5) * weight[None, :, None, None] + bias[None, :, None, None]
+        elif kind == "residual":
+            x = through(n[0], before, p, x, f"{name}.body.") + through(n[1], before, p, x, f"{name}.shortcut.")
     return x
 
 
@@ -75,6 +88,7 @@ def image(workload):
     x, w = jnp.asarray(picture[None, None]), jnp.asarray(kernels[:, None])
     call = jax.jit(lambda x: convolve(x, w, 0))
     call(x).block_until_ready()
+    first_step = workloads.seconds_since_start()
 
     def run():
         start = time.perf_counter()
@@ -83,7 +97,7 @@ def image(workload):
 
     def outputs():
         return {"outputs": workload.probe(jnp.ravel(call(x)[0]))}
-    return {"run": run, "outputs": outputs}
+    return first_step, {"run": run, "outputs": outputs}
 
 
 def training(workload, variant):
@@ -93,7 +107,8 @@ def training(workload, variant):
     whole = len(x) // workload.batch  # lax.scan needs equal batches: a remainder is a step of its own
     batches = jnp.asarray(x[:whole * workload.batch].reshape(whole, workload.batch, *workload.input))
     rest = jnp.asarray(x[whole * workload.batch:].reshape(-1, *workload.input))
-    targets = jnp.asarray(labels) if workload.loss == "cross-entropy" else jax.nn.one_hot(labels, 10, dtype=workload.dtype)
+    targets = (jnp.asarray(labels) if workload.loss == "cross-entropy"
+               else jax.nn.one_hot(labels, 10, dtype=workload.dtype))
     batch_targets = targets[:whole * workload.batch].reshape(whole, workload.batch, *targets.shape[1:])
     rest_targets = targets[whole * workload.batch:]
     start_weights = {k: jnp.asarray(v) for k, v in workloads.initial_weights(workload).items() if "running" not in k}
@@ -145,25 +160,33 @@ def training(workload, variant):
         start = time.perf_counter()
         carry, parts = run_all(carry)
         total = float(sum(parts))
-        seconds = time.perf_counter() - start
+        seconds, memory = time.perf_counter() - start, workloads.peak_memory()
         trained(carry[0])
         accuracy = float((forward(workload, carry[0], test_x).argmax(1) == test_labels).mean())
-        return {"seconds": seconds, "loss": total / -(-len(x) // workload.batch), "accuracy": accuracy}
+        return {"seconds": seconds, "loss": total / -(-len(x) // workload.batch), "accuracy": accuracy,
+                "memory": memory}
 
     def save_weights(folder):
         def save(name, weights):
             workloads.save_weights(folder, name, {k: np.asarray(v) for k, v in weights.items()})
         save("initial", start_weights)
         return run(lambda weights: save("trained", weights))
-    run_all((start_weights, begin(start_weights)))  # compile
-    return {"run": run, "losses": losses, "weights": save_weights}
+    if variant == "scan":  # the first call is a whole epoch; compile
+        run_all((start_weights, begin(start_weights)))
+        first_step = workloads.seconds_since_start()
+    else:
+        losses(1)
+        first_step = workloads.seconds_since_start()
+        if not workload.wide:
+            run_all((start_weights, begin(start_weights)))
+    return first_step, {"run": run, "losses": losses, "weights": save_weights}
 
 
 def main():
     workload = workloads.by_name(sys.argv[1], "quick" in sys.argv[4:])
-    commands = image(workload) if sys.argv[1] == "image" else training(workload, sys.argv[2])
-    commands["exact_losses"] = lambda count: training(workloads.exact(workload, count), "jit")["losses"](count)
-    workloads.serve(f"jax {jax.__version__}", commands)
+    first_step, commands = image(workload) if sys.argv[1] == "image" else training(workload, sys.argv[2])
+    commands["exact_losses"] = lambda count: training(workloads.exact(workload), "jit")[1]["losses"](count)
+    workloads.serve(f"jax {jax.__version__}", first_step, commands)
 
 
 main()

@@ -1,6 +1,7 @@
-// predict_latency NETWORK THREADS FILE.onnx [BACKEND]: one sample at a time through a network with fresh weights, as
-// the contender of onnx_latency.py. Writes the network to FILE.onnx and says `{"ready": ...}`; then answers each line
-// of standard input by one line of JSON: `run N` with the seconds per call of N calls, `outputs` with the outputs.
+// predict_latency NETWORK THREADS FILE.onnx [BATCH [BACKEND]]: BATCH samples at a time (1) through a network with fresh
+// weights, as the contender of onnx_latency.py. Writes the network to FILE.onnx and says `{"ready": ...}`; then answers
+// each line of standard input by one line of JSON: `run N` with the seconds per call of N calls, `outputs` with the
+// outputs.
 
 #include <chrono>
 #include <cstdio>
@@ -38,11 +39,31 @@ Network bn_cnn() {
   return net;
 }
 
+/// As workloads.py, resnet: 16, 32 and 64 channels, three blocks each.
+Network resnet20() {
+  const auto norm = [] { return LayerSpec{BatchNorm{}}; };
+  const auto conv = [](std::int64_t out, std::int64_t kernel, std::int64_t stride) {
+    return LayerSpec{Conv2d{.out = out, .kernel = kernel, .stride = stride, .pad = kernel / 2}};
+  };
+  Network net({3, 32, 32});
+  net.add(conv(16, 3, 1)).add(BatchNorm{}).add(Relu{});
+  for (const std::int64_t channels : {16, 32, 64})
+    for (int block = 0; block < 3; ++block) {
+      const std::int64_t stride = block == 0 && channels > 16 ? 2 : 1;
+      Residual residual{.body = {conv(channels, 3, stride), norm(), Relu{}, conv(channels, 3, 1), norm()}};
+      if (stride > 1) residual.shortcut = {conv(channels, 1, stride), norm()};
+      net.add(residual).add(Relu{});
+    }
+  net.add(AvgPool2d{.window = 8}).add(Flatten{}).add(Linear{.out = 10});
+  return net;
+}
+
 Network network_of(const std::string& name) {
   if (name == "mlp-784-128-10") return Network::from_sizes({784, 128, 10}, Relu{}, {});
   if (name == "lenet5") return lenet5();
   if (name == "bn-cnn") return bn_cnn();
-  throw Error(ExitCode::usage, fmt::format("no network {}; there are mlp-784-128-10, lenet5, bn-cnn", name));
+  if (name == "resnet20") return resnet20();
+  throw Error(ExitCode::usage, fmt::format("no network {}; there are mlp-784-128-10, lenet5, bn-cnn, resnet20", name));
 }
 
 Backend backend_of(const std::string& name) {
@@ -72,12 +93,13 @@ double seconds_per_call(Predictor& predictor, const std::vector<float>& x, std::
 
 int main(int argc, char** argv) {
   try {
-    if (argc < 4) throw Error(ExitCode::usage, "usage: predict_latency NETWORK THREADS FILE.onnx [BACKEND]");
+    if (argc < 4) throw Error(ExitCode::usage, "usage: predict_latency NETWORK THREADS FILE.onnx [BATCH [BACKEND]]");
     const Network network = network_of(argv[1]);
     export_model(network, argv[3]);
-    Predictor predictor(network, {.backend = backend_of(argc > 4 ? argv[4] : "simd"), .threads = std::stoi(argv[2])});
-    const std::vector<float> x = scrambled(network.input().elements());
-    std::vector<float> y(static_cast<std::size_t>(network.output().elements()));
+    Predictor predictor(network, {.backend = backend_of(argc > 5 ? argv[5] : "simd"), .threads = std::stoi(argv[2])});
+    const std::int64_t batch = argc > 4 ? std::stoll(argv[4]) : 1;
+    const std::vector<float> x = scrambled(batch * network.input().elements());
+    std::vector<float> y(static_cast<std::size_t>(batch * network.output().elements()));
     predictor.run(std::span(x), std::span(y));
     fmt::print("{{\"ready\": \"lockstep {}\"}}\n", version());
     std::fflush(stdout);

@@ -14,7 +14,8 @@ def output(*command):
 
 
 def read(folder):
-    """The missing libraries, the version names wanted of each, and the symbols that nothing provides: name -> version."""
+    """The missing libraries, the version names wanted of each, and the symbols that nothing provides: name ->
+    version."""
     missing, present, wanted, defined = set(), set(), {}, set()
     versions = collections.defaultdict(set)
     own = [library for library in folder.glob("*.so*") if library.is_file()]

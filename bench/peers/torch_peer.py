@@ -1,6 +1,7 @@
-"""torch_peer.py WORKLOAD VARIANT THREADS [quick]: PyTorch as a contender. Reads commands from standard input (`losses N`,
-`outputs`, `run`, `weights FOLDER`) and answers each with one line of JSON. Variants: eager, fused (optimiser), channels_last (with it),
-compile (with it)."""
+"""torch_peer.py WORKLOAD VARIANT THREADS [quick]: PyTorch as a contender. Reads commands from standard input (`losses
+N`, `outputs`, `run`, `weights FOLDER`) and answers each with one line of JSON. Variants: eager, fused (optimiser),
+channels_last (with it), compile (with it)."""
+import math
 import sys
 import time
 
@@ -10,27 +11,37 @@ from torch import nn
 import workloads
 
 
+class Residual(nn.Module):
+    """body(x) + shortcut(x); an empty shortcut is x itself."""
+
+    def __init__(self, body, shortcut):
+        super().__init__()
+        self.body, self.shortcut = body, shortcut
+
+    def forward(self, x):
+        return self.body(x) + self.shortcut(x)
+
+
+def module_of(kind, n, shape):
+    if kind == "linear":
+        return nn.Linear(math.prod(shape), n[0])
+    if kind == "conv2d":
+        out, kernel, pad, *stride = n
+        return nn.Conv2d(shape[0], out, kernel, *stride, padding=pad)
+    if kind == "residual":
+        return Residual(*(sequence(layers, shape) for layers in n))
+    if kind == "batch_norm":
+        return nn.BatchNorm2d(shape[0])
+    return {"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "flatten": nn.Flatten, "max_pool2d": nn.MaxPool2d,
+            "avg_pool2d": nn.AvgPool2d}[kind](*n)
+
+
+def sequence(layers, shape):
+    return nn.Sequential(*(module_of(kind, n, before) for _, kind, n, before, _ in workloads.walk(layers, shape)))
+
+
 def build(workload):
-    shape, layers = list(workload.input), []
-    for kind, *n in workload.layers:
-        if kind == "linear":
-            features = 1
-            for extent in shape:
-                features *= extent
-            layers.append(nn.Linear(features, n[0]))
-            shape = [n[0]]
-        elif kind == "conv2d":
-            layers.append(nn.Conv2d(shape[0], n[0], n[1], padding=n[2]))
-            shape = [n[0], shape[1] + 2 * n[2] - n[1] + 1, shape[2] + 2 * n[2] - n[1] + 1]
-        elif kind == "max_pool2d":
-            layers.append(nn.MaxPool2d(n[0]))
-            shape = [shape[0], shape[1] // n[0], shape[2] // n[0]]
-        else:
-            layers.append({"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "flatten": nn.Flatten,
-                           "batch_norm": lambda: nn.BatchNorm2d(shape[0])}[kind]())
-            if kind == "flatten":
-                shape = [shape[0] * shape[1] * shape[2]]
-    return nn.Sequential(*layers).to(getattr(torch, workload.dtype))
+    return sequence(workload.layers, workload.input).to(getattr(torch, workload.dtype))
 
 
 def image(workload, variant):
@@ -43,6 +54,7 @@ def image(workload, variant):
     call = torch.compile(conv) if variant == "compile" else conv
     with torch.inference_mode():
         call(x)
+    first_step = workloads.seconds_since_start()
 
     def run():
         with torch.inference_mode():
@@ -53,7 +65,7 @@ def image(workload, variant):
     def outputs():
         with torch.inference_mode():
             return {"outputs": workload.probe(call(x)[0].contiguous().flatten().numpy())}
-    return {"run": run, "outputs": outputs}
+    return first_step, {"run": run, "outputs": outputs}
 
 
 def training(workload, variant):
@@ -104,28 +116,32 @@ def training(workload, variant):
             for loss in steps(optimizer, per_epoch):
                 total += loss.detach()  # stays a tensor: no wait for a number in every step
         total = float(total)
-        seconds = time.perf_counter() - start
+        seconds, memory = time.perf_counter() - start, workloads.peak_memory()
         with torch.no_grad():
             correct = (net.eval()(test_x).argmax(1) == test_labels).double().mean()
             net.train()
-        return {"seconds": seconds, "loss": total / per_epoch, "accuracy": float(correct)}
+        return {"seconds": seconds, "loss": total / per_epoch, "accuracy": float(correct), "memory": memory}
 
     def save_weights(folder):
         workloads.save_weights(folder, "initial", {k: v.numpy() for k, v in weights.items()})
         answer = run()
-        workloads.save_weights(folder, "trained", {k: v.detach().numpy() for k, v in net.state_dict().items() if k in weights})
+        trained = {k: v.detach().numpy() for k, v in net.state_dict().items() if k in weights}
+        workloads.save_weights(folder, "trained", trained)
         return answer
-    losses(2)  # warm up, and compile
-    return {"run": run, "losses": losses, "weights": save_weights}
+    losses(1)  # warm up, and compile
+    first_step = workloads.seconds_since_start()
+    if not workload.wide:
+        losses(1)
+    return first_step, {"run": run, "losses": losses, "weights": save_weights}
 
 
 def main():
     name, variant, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
     torch.set_num_threads(threads)
     workload = workloads.by_name(name, "quick" in sys.argv[4:])
-    commands = image(workload, variant) if name == "image" else training(workload, variant)
-    commands["exact_losses"] = lambda count: training(workloads.exact(workload, count), "eager")["losses"](count)
-    workloads.serve(f"torch {torch.__version__}", commands)
+    first_step, commands = image(workload, variant) if name == "image" else training(workload, variant)
+    commands["exact_losses"] = lambda count: training(workloads.exact(workload), "eager")[1]["losses"](count)
+    workloads.serve(f"torch {torch.__version__}", first_step, commands)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,14 @@ import math
 import os
 import pathlib
 import sys
+import time
 
 import numpy as np
 
-PLACES = ([pathlib.Path(os.environ["LOCKSTEP_DATA_DIR"]) / "fashion-mnist"] if "LOCKSTEP_DATA_DIR" in os.environ else []) + [
-    pathlib.Path("/usr/share/datasets/fashion-mnist"), pathlib.Path.home() / ".cache/lockstep/fashion-mnist"]
-TESTED = 2000  # samples of the test set whose accuracy is compared
+FOLDERS = [os.environ["LOCKSTEP_DATA_DIR"]] if "LOCKSTEP_DATA_DIR" in os.environ else []
+FOLDERS += ["/usr/share/datasets", pathlib.Path.home() / ".cache/lockstep"]
+PLACES = [pathlib.Path(folder) / "fashion-mnist" for folder in FOLDERS]
+BEGAN = "PEERS_BEGAN"  # in the environment of a peer: time.monotonic() when its process was started
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +33,29 @@ class Workload:
     unit: str = "epoch"
     target: tuple = (0.0, 0.0)  # the ratio to reach on 1 and on 2 threads
     share: float = 0.0  # of the machine's matrix product, to reach on one thread
+    memory: float = 0.0  # of PyTorch's peak, at most
+    start: float = 0.0  # seconds from the start of the process to the end of the first step, at most
+    source: str = "fashion-mnist"  # or "drawn": by rule, see drawn()
+    tested: int = 2000  # samples whose accuracy is compared
+    checked: int = 0  # batch of the comparison in float64 where the whole one takes too long (wide networks)
+
+    @property
+    def classes(self):
+        return [*walk(self.layers, self.input)][-1][-1][0]
+
+    @property
+    def wide(self):
+        return self.checked > 0
+
+    @property
+    def first_steps(self):
+        """Whose losses are compared in float32."""
+        return 1 if self.wide else 3
+
+    @property
+    def in_bytes(self):
+        """Pictures are bytes, as users have them, and converted on the way into the network; tables are numbers."""
+        return self.dtype == "float32" and (self.source == "fashion-mnist" or len(self.input) == 3)
 
     @property
     def steps_per_epoch(self):
@@ -53,7 +78,8 @@ class Workload:
         """The same in a few seconds: to see that everything runs, not to measure."""
         if self.batch == self.samples:
             return dataclasses.replace(self, epochs=min(self.epochs, 6))
-        return dataclasses.replace(self, samples=min(self.samples, self.batch * (24 if self.unit == "epoch" else 3)))
+        steps = 1 if self.wide else 24 if self.unit == "epoch" else 3
+        return dataclasses.replace(self, samples=min(self.samples, self.batch * steps), tested=min(self.tested, 500))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +96,9 @@ class Image:
     units: int = 1
     target: tuple = (1.7, 1.8)
     share: float = 0.80
+    memory: float = 0.0
+    start: float = 0.0
+    wide: bool = False
 
     @property
     def flops(self):
@@ -79,7 +108,8 @@ class Image:
         return self
 
     def arrays(self):
-        """The picture [height, width] and the kernels [out, kernel, kernel], by a rule that every language can follow."""
+        """The picture [height, width] and the kernels [out, kernel, kernel], by a rule that every language can
+        follow."""
         x = scrambled(self.height * self.width).reshape(self.height, self.width)
         return x, scrambled(self.out * self.kernel ** 2).reshape(self.out, self.kernel, self.kernel)
 
@@ -96,24 +126,48 @@ def scrambled(count):
     return ((bits >> np.uint64(8)).astype(np.float32) / np.float32(2 ** 24) - np.float32(0.5)).astype(np.float32)
 
 
-RELU, FLATTEN, POOL = ("relu",), ("flatten",), ("max_pool2d", 2)
+RELU, FLATTEN, POOL, TANH, NORM = ("relu",), ("flatten",), ("max_pool2d", 2), ("tanh",), ("batch_norm",)
 
 
 def conv_bn(out):
-    return (("conv2d", out, 3, 1), ("batch_norm",), RELU)
+    return (("conv2d", out, 3, 1), NORM, RELU)
+
+
+def resnet(channels, blocks):
+    """For pictures of 32x32: a convolution, groups of blocks, the mean of every map, ten classes. Where a block halves
+    the maps, its shortcut is a convolution of 1x1."""
+    layers, width = [*conv_bn(channels[0])], channels[0]
+    for group, out in enumerate(channels):
+        for block in range(blocks):
+            stride = 2 if group and not block else 1
+            body = (("conv2d", out, 3, 1, stride), NORM, RELU, ("conv2d", out, 3, 1), NORM)
+            shortcut = (("conv2d", out, 1, 0, stride), NORM) if stride > 1 or out != width else ()
+            layers += [("residual", body, shortcut), RELU]
+            width = out
+    return (*layers, ("avg_pool2d", 32 >> (len(channels) - 1)), FLATTEN, ("linear", 10))
+
+
+def vgg(*plan):
+    layers = [conv_bn(out) if out else (POOL,) for out in plan]
+    return (*(layer for part in layers for layer in part), FLATTEN, ("linear", 10))
+
+
+def mlp(inputs, hidden, depth, outputs, activation):
+    """(layers, input): `depth` hidden layers of the same width."""
+    return (*((("linear", hidden), activation) * depth), ("linear", outputs)), (inputs,)
 
 
 TRAINING = (
     Workload("mlp", "MLP 784-128-10, batch 64, SGD momentum, one epoch of Fashion-MNIST",
              (("linear", 128), RELU, ("linear", 10)), (784,), 64, ("sgd", 0.05, 0.9), 60000,
-             target=(1.15, 1.3), share=0.80),
+             target=(1.15, 1.5), share=0.80, memory=0.25),
     Workload("mlp-wide", "MLP 784-1024-1024-10, batch 128, SGD momentum, one epoch",
              (("linear", 1024), RELU, ("linear", 1024), RELU, ("linear", 10)), (784,), 128,
-             ("sgd", 0.05, 0.9), 60000, target=(1.1, 1.1), share=0.82),
+             ("sgd", 0.05, 0.9), 60000, target=(1.1, 1.1), share=0.82, memory=0.25),
     Workload("lenet5", "LeNet-5 (ReLU, max), batch 64, Adam, one epoch",
              (("conv2d", 6, 5, 2), RELU, POOL, ("conv2d", 16, 5, 0), RELU, POOL, FLATTEN, ("linear", 120), RELU,
               ("linear", 84), RELU, ("linear", 10)), (1, 28, 28), 64, ("adam", 1e-3), 60000,
-             target=(3.5, 3.5), share=0.65),
+             target=(3.5, 3.5), share=0.65, memory=0.25, start=0.5),
     Workload("bn-cnn", "CNN with batch norm, batch 128, Adam, one step",
              (*conv_bn(32), *conv_bn(32), POOL, *conv_bn(64), *conv_bn(64), POOL, FLATTEN, ("linear", 128), RELU,
               ("linear", 10)), (1, 28, 28), 128, ("adam", 1e-3), 128 * 24, unit="step",
@@ -122,23 +176,39 @@ TRAINING = (
              (("linear", 25), ("sigmoid",), ("linear", 10), ("sigmoid",)), (400,), 5000,
              ("sgd", 0.1, 0.0), 5000, loss="binary-cross-entropy", dtype="float64", epochs=60, unit="run",
              target=(1.5, 1.5), share=0.75),
+    Workload("tabular", "tabular 28-300-300-300-300-300-2, tanh, batch 100, SGD momentum, one step",
+             *mlp(28, 300, 5, 2, TANH), 100, ("sgd", 0.01, 0.9), 100 * 500, unit="step", source="drawn",
+             target=(2.0, 2.0), memory=0.25),
+    Workload("resnet20", "ResNet-20, 3x32x32, batch 128, SGD momentum, one step",
+             resnet((16, 32, 64), 3), (3, 32, 32), 128, ("sgd", 0.01, 0.9), 128 * 6, unit="step", source="drawn",
+             target=(1.4, 1.4), memory=0.5, tested=256, checked=4),
+    Workload("vgg11", "VGG-11 with batch norm, 3x32x32, batch 64, SGD momentum, one step",
+             vgg(64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0), (3, 32, 32), 64, ("sgd", 0.01, 0.9), 64 * 4,
+             unit="step", source="drawn", target=(1.15, 1.15), memory=0.5, tested=128, checked=4),
+    Workload("resnet18", "ResNet-18 for 3x32x32, batch 64, SGD momentum, one step",
+             resnet((64, 128, 256, 512), 2), (3, 32, 32), 64, ("sgd", 0.01, 0.9), 64 * 2, unit="step", source="drawn",
+             target=(1.15, 1.15), memory=0.5, tested=64, checked=4),
 )
 ALL = (*TRAINING, Image())
 
 
-def exact(workload, steps):
-    """The first steps of a training in float64. Adam divides a gradient by its own size, so the rounding of float32 in
-    the smallest gradients moves weights as far as any other: after two steps with batch normalisation losses of float32
-    differ by 1e-3 although the work is the same. In float64 those of PyTorch and Lockstep agree to 1e-12."""
-    return dataclasses.replace(workload, dtype="float64", samples=min(workload.samples, steps * workload.batch))
+def exact(workload):
+    """Its first batch again and again, in float64. Adam divides a gradient by its own size, so the rounding of float32
+    in the smallest gradients moves weights as far as any other: after two steps with batch normalisation losses of
+    float32 differ by 1e-3 although the work is the same. In float64 those of PyTorch and Lockstep agree to 1e-12."""
+    batch = workload.checked or workload.batch
+    return dataclasses.replace(workload, dtype="float64", batch=batch, samples=batch, tested=8)
+
+
+def tuples(value):
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
 def described(text):
-    """A workload of the ladder (cli/ladder/peers.cpp): JSON with layers, input, batch, optimizer, samples, dtype, epochs."""
-    parts = json.loads(text)
-    for key in ("input", "optimizer"):
-        parts[key] = tuple(parts[key])
-    return Workload("ladder", "the network of a ladder", layers=tuple(map(tuple, parts.pop("layers"))), **parts)
+    """A workload as JSON, of the ladder (cli/ladder/peers.cpp: layers, input, batch, optimizer, samples, dtype, epochs)
+    or of scaling.py."""
+    parts = {key: tuples(value) for key, value in json.loads(text).items()}
+    return Workload(**{"name": "ladder", "title": "the network of a ladder"} | parts)
 
 
 def by_name(name, quick=False):
@@ -163,56 +233,100 @@ def fashion():
     raise SystemExit("peers: no Fashion-MNIST; install the Debian package dataset-fashion-mnist")
 
 
+def drawn(workload, part):
+    """Every class has a picture, and a sample is a quarter of that and three quarters of noise; all of it by a rule
+    that depends on nothing but positions. Bytes, and the labels."""
+    features, classes = math.prod(workload.input), workload.classes
+    count, first = (workload.samples, 0) if part == "train" else (workload.tested, 1 << 16)
+    labels = hashed(np.arange(first, first + count) + (1 << 30)) % classes
+    noise = hashed(np.arange(first, first + count)[:, None] * features + np.arange(features)) >> 24
+    pictures = hashed(np.arange(classes * features) + (1 << 31)).reshape(classes, features) >> 24
+    return ((3 * noise + pictures[labels]) >> 2).astype(np.uint8), labels.astype(np.int64)
+
+
+def hashed(numbers):
+    """32 bits that look drawn at random."""
+    x = numbers.astype(np.uint32)
+    for shift, factor in ((16, 0x7feb352d), (15, 0x846ca68b)):
+        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
+    return x ^ (x >> np.uint32(16))
+
+
 def load(workload, part="train"):
-    """x [samples, features] in the workload's precision, labels; `part` test: the samples whose accuracy is compared."""
-    prefix, count = ("train", workload.samples) if part == "train" else ("t10k", TESTED)
-    images = read_idx(fashion() / f"{prefix}-images-idx3-ubyte.gz")[:count]
-    labels = read_idx(fashion() / f"{prefix}-labels-idx1-ubyte.gz")[:count].astype(np.int64)
-    if math.prod(workload.input) == 400:  # the middle of the picture stands in for the 20x20 digits
-        images = images[:, 4:24, 4:24]
-    x = images.reshape(len(images), -1).astype(workload.dtype) / np.array(255, workload.dtype)
+    """x [samples, features] in the workload's precision, labels; `part` test: the samples whose accuracy is
+    compared."""
+    if workload.source == "drawn":
+        images, labels = drawn(workload, part)
+    else:
+        prefix, count = ("train", workload.samples) if part == "train" else ("t10k", workload.tested)
+        images = read_idx(fashion() / f"{prefix}-images-idx3-ubyte.gz")[:count]
+        labels = read_idx(fashion() / f"{prefix}-labels-idx1-ubyte.gz")[:count].astype(np.int64)
+        if math.prod(workload.input) == 400:  # the middle of the picture stands in for the 20x20 digits
+            images = images[:, 4:24, 4:24]
+    x = images.reshape(len(images), -1).astype(workload.dtype)
+    if workload.source == "drawn" and len(workload.input) == 1:  # a table: numbers around 0
+        x = x / np.array(64, workload.dtype) - np.array(2, workload.dtype)
+    else:
+        x = x / np.array(255, workload.dtype)
     return np.ascontiguousarray(x), labels
 
 
-def walk(workload):
-    """(index, kind, numbers, shape before, shape after) of every layer."""
-    shape = list(workload.input)
-    for i, (kind, *n) in enumerate(workload.layers):
+def walk(layers, shape, prefix=""):
+    """(name, kind, numbers, shape before, shape after) of every layer; those within a residual block are not
+    visited."""
+    for i, (kind, *n) in enumerate(layers):
         before = list(shape)
         if kind == "linear":
             shape = [n[0]]
         elif kind == "conv2d":
-            out, kernel, pad = n
-            shape = [out, shape[1] + 2 * pad - kernel + 1, shape[2] + 2 * pad - kernel + 1]
-        elif kind == "max_pool2d":
+            out, kernel, pad, *stride = n
+            shape = [out, *((extent + 2 * pad - kernel) // (stride or [1])[0] + 1 for extent in shape[1:])]
+        elif kind in ("max_pool2d", "avg_pool2d"):
             shape = [shape[0], shape[1] // n[0], shape[2] // n[0]]
         elif kind == "flatten":
             shape = [math.prod(shape)]
-        yield i, kind, n, before, list(shape)
+        elif kind == "residual":
+            shape = [*walk(n[0], shape)][-1][-1]
+        yield f"{prefix}{i}", kind, n, before, list(shape)
+
+
+def every_layer(layers, shape, prefix=""):
+    """As walk, with the layers of residual blocks instead of the blocks."""
+    for name, kind, n, before, after in walk(layers, shape, prefix):
+        if kind == "residual":
+            yield from every_layer(n[0], before, f"{name}.body.")
+            yield from every_layer(n[1], before, f"{name}.shortcut.")
+        else:
+            yield name, kind, n, before, after
+
+
+def has(workload, kind):
+    return any(layer[1] == kind for layer in every_layer(workload.layers, workload.input))
 
 
 def multiplications(workload):
     """Of the forward pass of one sample, layer by layer; taps in the padding do not count."""
-    for _, kind, n, before, after in walk(workload):
+    for _, kind, n, before, after in every_layer(workload.layers, workload.input):
         if kind == "linear":
             yield math.prod(before) * n[0]
         elif kind == "conv2d":
-            inside = [sum(0 <= out + tap - n[2] < before[axis] for out in range(after[axis]) for tap in range(n[1]))
-                      for axis in (1, 2)]
-            yield n[0] * before[0] * math.prod(inside)
+            out, kernel, pad, *stride = n
+            inside = [sum(0 <= at * (stride or [1])[0] + tap - pad < before[axis]
+                          for at in range(after[axis]) for tap in range(kernel)) for axis in (1, 2)]
+            yield out * before[0] * math.prod(inside)
 
 
 def shapes(workload):
     """(name, kind, shape) of every parameter, named as torch.nn.Sequential and Lockstep name them."""
     result = []
-    for i, kind, n, before, _ in walk(workload):
+    for name, kind, n, before, _ in every_layer(workload.layers, workload.input):
         if kind == "linear":
-            result += [(f"{i}.weight", "weight", (n[0], math.prod(before))), (f"{i}.bias", "bias", (n[0],))]
+            result += [(f"{name}.weight", "weight", (n[0], math.prod(before))), (f"{name}.bias", "bias", (n[0],))]
         elif kind == "conv2d":
-            result += [(f"{i}.weight", "weight", (n[0], before[0], n[1], n[1])), (f"{i}.bias", "bias", (n[0],))]
+            result += [(f"{name}.weight", "weight", (n[0], before[0], n[1], n[1])), (f"{name}.bias", "bias", (n[0],))]
         elif kind == "batch_norm":
-            result += [(f"{i}.weight", "one", (before[0],)), (f"{i}.bias", "bias", (before[0],)),
-                       (f"{i}.running_mean", "bias", (before[0],)), (f"{i}.running_var", "one", (before[0],))]
+            result += [(f"{name}.weight", "one", (before[0],)), (f"{name}.bias", "bias", (before[0],)),
+                       (f"{name}.running_mean", "bias", (before[0],)), (f"{name}.running_var", "one", (before[0],))]
     return result
 
 
@@ -233,10 +347,26 @@ def save_weights(folder, name, weights):
     save_file({k: np.ascontiguousarray(v) for k, v in weights.items()}, pathlib.Path(folder) / f"{name}.safetensors")
 
 
-def serve(ready, commands):
-    """Says who is there, then answers every line of standard input, a command and its numbers, with a line of JSON.
-    `weights FOLDER` (a path, which may hold spaces) leaves the weights before and after a run there."""
-    print(json.dumps({"ready": ready}), flush=True)
+def peak_memory():
+    """Of this process so far, in bytes."""
+    return peak_memory_of("self")
+
+
+def peak_memory_of(process):
+    status = pathlib.Path(f"/proc/{process}/status").read_text()
+    return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
+
+
+def seconds_since_start():
+    """Since run.py started this process; nothing where somebody else did."""
+    return time.monotonic() - float(os.environ[BEGAN]) if BEGAN in os.environ else None
+
+
+def serve(ready, first_step, commands):
+    """Says who is there and when its first step was done, then answers every line of standard input, a command and its
+    numbers, with a line of JSON. `weights FOLDER` (a path, which may hold spaces) leaves the weights before and after a
+    run there."""
+    print(json.dumps({"ready": ready, "first_step": first_step}), flush=True)
     for line in sys.stdin:
         command, _, rest = line.strip().partition(" ")
         arguments = [rest] if command == "weights" else map(int, rest.split())
