@@ -14,29 +14,9 @@ std::int64_t element_size(ElementType type) {
 }
 
 std::string_view to_string(ElementType type) {
-  switch (type) {
-    case ElementType::uint8:
-      return "uint8";
-    case ElementType::int8:
-      return "int8";
-    case ElementType::uint16:
-      return "uint16";
-    case ElementType::int16:
-      return "int16";
-    case ElementType::uint32:
-      return "uint32";
-    case ElementType::int32:
-      return "int32";
-    case ElementType::uint64:
-      return "uint64";
-    case ElementType::int64:
-      return "int64";
-    case ElementType::float32:
-      return "float32";
-    case ElementType::float64:
-      break;
-  }
-  return "float64";
+  static constexpr std::string_view kNames[] = {"uint8", "int8",   "uint16", "int16",   "uint32",
+                                                "int32", "uint64", "int64",  "float32", "float64"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 std::int64_t Array::row_elements() const {

@@ -1,12 +1,12 @@
 #include "lockstep/data/batches.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/random.hpp"
+#include "lockstep/data/dataset.hpp"
 
 namespace lockstep {
 
@@ -15,12 +15,9 @@ Batches::Batches(const BatchConfig& config) {
     throw Error(ExitCode::bug, fmt::format("batches: {} samples in batches of {}", config.samples, config.batch));
   }
   batch_ = std::max<std::int64_t>(config.batch == 0 ? config.samples : config.batch, 1);
-  if (config.shuffle) {
-    order_ = permutation(config.seed, Purpose::shuffle, static_cast<std::uint32_t>(config.epoch), config.samples);
-  } else {
-    order_.resize(static_cast<std::size_t>(config.samples));
-    std::iota(order_.begin(), order_.end(), std::int64_t{0});
-  }
+  order_ = config.shuffle
+               ? permutation(config.seed, Purpose::shuffle, static_cast<std::uint32_t>(config.epoch), config.samples)
+               : ids_from(0, config.samples);
 }
 
 std::int64_t Batches::count() const {

@@ -17,10 +17,9 @@ void copy_transposed(const std::byte* in, std::byte* out, std::int64_t rows, std
     for (std::int64_t c0 = 0; c0 < cols; c0 += kBlock) {
       const std::int64_t r1 = std::min(rows, r0 + kBlock), c1 = std::min(cols, c0 + kBlock);
       for (std::int64_t r = r0; r < r1; ++r) {
-        for (std::int64_t c = c0; c < c1; ++c) {
+        for (std::int64_t c = c0; c < c1; ++c)
           std::memcpy(out + (r * cols + c) * static_cast<std::int64_t>(Size),
                       in + (c * rows + r) * static_cast<std::int64_t>(Size), Size);
-        }
       }
     }
   }
@@ -69,9 +68,8 @@ std::string printable_list(std::span<const std::string_view> names) {
 void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std::endian order) {
   if (order == std::endian::native || element_size == 1) return;
   const auto size = static_cast<std::size_t>(element_size);
-  for (std::size_t i = 0; i + size <= bytes.size(); i += size) {
+  for (std::size_t i = 0; i + size <= bytes.size(); i += size)
     std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.begin() + static_cast<std::ptrdiff_t>(i + size));
-  }
 }
 
 std::vector<std::byte> column_to_row_major(std::vector<std::byte> bytes, std::span<const std::int64_t> dims,
@@ -86,19 +84,30 @@ std::vector<std::byte> column_to_row_major(std::vector<std::byte> bytes, std::sp
     if (extent == rest) break;
     const std::int64_t block = rest * element_size;
     rest /= extent;
-    for (std::int64_t i = 0; i < outer; ++i) {
+    for (std::int64_t i = 0; i < outer; ++i)
       copy_transposed(bytes.data() + i * block, turned.data() + i * block, extent, rest, element_size);
-    }
     outer *= extent;
     bytes.swap(turned);
   }
   return bytes;
 }
 
+Array read_elements(std::span<const std::byte> bytes, const ArrayHeader& header, std::string_view claim,
+                    std::string_view name) {
+  const auto data = bytes.subspan(static_cast<std::size_t>(header.data_offset));
+  if (static_cast<std::int64_t>(data.size()) != header.data_bytes)
+    fail_data(name, header.data_offset,
+              fmt::format("{} bytes of data follow the header, {} {}", data.size(), claim, header.data_bytes));
+  Array array{header.type, header.dims, {data.begin(), data.end()}};
+  const std::int64_t size = element_size(array.type);
+  if (header.column_major) array.bytes = column_to_row_major(std::move(array.bytes), array.dims, size);
+  to_native_order(array.bytes, size, header.order);
+  return array;
+}
+
 std::span<const std::byte> ByteReader::take(std::int64_t count, std::string_view what) {
-  if (count < 0 || count > remaining()) {
+  if (count < 0 || count > remaining())
     fail(fmt::format("the file ends inside {}: {} bytes wanted, {} left", what, count, remaining()));
-  }
   const auto taken = bytes_.subspan(static_cast<std::size_t>(offset_), static_cast<std::size_t>(count));
   offset_ += count;
   return taken;
@@ -107,6 +116,16 @@ std::span<const std::byte> ByteReader::take(std::int64_t count, std::string_view
 void append_text(std::vector<std::byte>& out, std::string_view text) {
   const auto raw = std::as_bytes(std::span(text));
   out.insert(out.end(), raw.begin(), raw.end());
+}
+
+void append_elements(std::vector<std::byte>& out, const Array& array, std::endian order) {
+  const std::size_t before = out.size();
+  out.insert(out.end(), array.bytes.begin(), array.bytes.end());
+  to_native_order(std::span(out).subspan(before), element_size(array.type), order);
+}
+
+bool is_gzip(std::span<const std::byte> bytes) {
+  return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
 }
 
 }  // namespace lockstep

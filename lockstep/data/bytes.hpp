@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lockstep/data/array.hpp"
+
 namespace lockstep {
 
 /// Throws Error(data): "<name>: byte <offset>: <what>".
@@ -33,6 +35,12 @@ std::vector<std::byte> column_to_row_major(std::vector<std::byte> bytes, std::sp
 /// out[r][c] = in[c][r]: a matrix of elements of 1, 2, 4 or 8 bytes, turned around. The two do not overlap.
 void copy_transposed(const std::byte* in, std::byte* out, std::int64_t rows, std::int64_t cols,
                      std::int64_t element_size);
+
+/// The elements behind a header, row-major and in native order. Error(data) unless they fill the rest of `bytes`:
+/// "... bytes of data follow the header, <claim> ...", where `claim` is the header's own words ("its sizes [2,3]
+/// need").
+Array read_elements(std::span<const std::byte> bytes, const ArrayHeader& header, std::string_view claim,
+                    std::string_view name);
 
 /// Reads memory from front to back. Every read is checked against what is left.
 class ByteReader {
@@ -77,5 +85,9 @@ void append_number(std::vector<std::byte>& out, T value, std::endian order = std
 }
 
 void append_text(std::vector<std::byte>& out, std::string_view text);
+/// The elements of the array, in the given byte order.
+void append_elements(std::vector<std::byte>& out, const Array& array, std::endian order);
+
+bool is_gzip(std::span<const std::byte> bytes);
 
 }  // namespace lockstep

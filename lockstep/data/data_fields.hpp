@@ -1,8 +1,8 @@
 #pragma once
 // The keys of the section [data] (core/fields.hpp): what each means stands here, and from here in the documentation.
 
+#include "lockstep/data/samples.hpp"
 #include "lockstep/data/source.hpp"
-#include "lockstep/data/targets.hpp"
 
 namespace lockstep {
 
@@ -18,16 +18,14 @@ inline constexpr auto data_fields() {
   return std::tuple{
       field("source", &D::source,
             "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path: "
-            "`.mat`, "
-            "`.npz`, `.npy`, `.csv`, IDX (plain or .gz), a folder with one folder of PNG images per class")
+            "`.mat`, `.npz`, `.npy`, `.csv`, IDX (plain or .gz), a folder with one folder of PNG images per class")
           .needs("for example \"fashion-mnist\", \"moons\" or a file"),
       field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
       field("test_limit", &D::test_limit, IntRange{0}, "only the first N test samples; default: all").quiet(),
       field("test", &D::test, "a second file or folder of the same kind: the test set").quiet(),
       field("labels", &D::labels,
             "label file (`.npy`, IDX, `.csv` of one column) beside `.npy` and IDX; `\"none\"`: no targets; default for "
-            "IDX: "
-            "the name with labels-idx1 for images-idx3")
+            "IDX: the name with labels-idx1 for images-idx3")
           .quiet(),
       field("test_labels", &D::test_labels, "the same for the test set").quiet(),
       field("x_key", &D::x_key, "name of the samples' array; default: `X` in `.mat`, `x_train`, `x` or `X` in `.npz`")
@@ -67,8 +65,7 @@ inline constexpr auto data_fields() {
           "shuffled"),
       field("split", &D::split,
             "`{train = 0.8, validation = 0.1, test = 0.1}`: fractions, or counts of samples; fractions that add up to "
-            "1 use "
-            "every sample")
+            "1 use every sample")
           .quiet(),
       field("count", &D::count, IntRange{1, count.max}, "generators: samples; default: 1000").quiet(),
       field("test_count", &D::test_count, count, "generators: test samples").quiet(),
@@ -85,6 +82,28 @@ inline constexpr auto data_fields() {
             "who reads the data under a launcher: every rank, or rank 0, which sends all samples to the others before "
             "training ([cluster.md](cluster.md))")
           .quiet()};
+}
+
+/// The preparation: the keys that decide what a network sees of a sample and of its target. A model file carries them
+/// all, and eval, predict and Predictor apply them. Keys that say which samples there are (source, limit, split, ...)
+/// are no part of it. Calls visit("scale", &DataConfig::scale) for every such key. A new key of the preparation is one
+/// line here.
+template <class Visit>
+void for_each_preparation_key(const Visit& visit) {
+  visit("x_key", &DataConfig::x_key);
+  visit("y_key", &DataConfig::y_key);
+  visit("header", &DataConfig::header);
+  visit("label_column", &DataConfig::label_column);
+  visit("label_rule", &DataConfig::label_rule);
+  visit("regression", &DataConfig::regression);
+  visit("shape", &DataConfig::shape);
+  visit("layout", &DataConfig::layout);
+  visit("transpose", &DataConfig::transpose);
+  visit("resize", &DataConfig::resize);
+  visit("scale", &DataConfig::scale);
+  visit("standardise", &DataConfig::standardise);
+  visit("one_hot", &DataConfig::one_hot);
+  visit("classes", &DataConfig::classes);
 }
 
 }  // namespace lockstep

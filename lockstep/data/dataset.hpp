@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lockstep/core/sha256.hpp"
 #include "lockstep/tensor/shape.hpp"
@@ -49,5 +50,8 @@ class Dataset {
   /// Elements per sample.
   std::int64_t features() const { return sample_shape().elements(); }
 };
+
+/// first, first + 1, ...: `count` ids.
+std::vector<std::int64_t> ids_from(std::int64_t first, std::int64_t count);
 
 }  // namespace lockstep

@@ -38,11 +38,10 @@ void File::read_at(std::int64_t offset, std::span<std::byte> out) const {
     const ::ssize_t got = ::pread(descriptor_, out.data(), out.size(), static_cast<::off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_system(ExitCode::data, fmt::format("{}: byte {}: cannot read", name_, offset), errno);
-    if (got == 0) {
+    if (got == 0)
       fail_data(name_, offset,
                 fmt::format("the file ends here, {} more bytes were expected; it had {} bytes when it was opened",
                             out.size(), size_));
-    }
     out = out.subspan(static_cast<std::size_t>(got));
     offset += got;
   }

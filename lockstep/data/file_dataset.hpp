@@ -7,8 +7,6 @@
 #include <string>
 
 #include "lockstep/data/memory_dataset.hpp"
-#include "lockstep/data/scaling.hpp"
-#include "lockstep/data/targets.hpp"
 
 namespace lockstep {
 
@@ -20,31 +18,19 @@ class FileDataset final : public StoredDataset {
   /// and given as [channels,height,width]. Error(data): not such a file, compressed, or in Fortran order (a sample is
   /// then scattered over the whole file).
   FileDataset(const std::filesystem::path& path, Targets targets, std::optional<Shape> shape = std::nullopt,
-              bool channels_last = false);
+              bool channels_last = false)
+      : StoredDataset(open(path, std::move(targets), shape, channels_last)) {}
 
-  std::int64_t size() const override;
-  Shape sample_shape() const override;
-  std::int64_t classes() const override;
-  std::int64_t target_size() const override;
-  /// Error(data) when the file has become shorter since it was opened, or a number is not finite.
-  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override;
-  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override;
-  void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
-  void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
-  void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
-  std::string describe() const override;
-
-  std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const override;
-  ElementType element_type() const override;
+  std::string describe() const override { return StoredDataset::describe() + ", read by slices"; }
 
  private:
-  struct Store;
-  FileDataset(std::shared_ptr<const Store> store, const Scaling& scaling);
-  template <class T>
-  void gather_as(std::span<const std::int64_t> ids, Matrix<T> x) const;
-
-  std::shared_ptr<const Store> store_;
-  Scaling scaling_;
+  struct InFile;
+  static std::shared_ptr<const Store> open(const std::filesystem::path& path, Targets targets,
+                                           std::optional<Shape> shape, bool channels_last);
+  /// Error(data) when the file has become shorter since it was opened, or a number is not finite.
+  void find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
+                 std::span<const std::byte*> rows) const override;
+  std::shared_ptr<StoredDataset> copy() const override { return std::make_shared<FileDataset>(*this); }
 };
 
 }  // namespace lockstep

@@ -2,7 +2,6 @@
 // Data sets made of random numbers: sample i is a pure function of (seed, i), the same bits on every machine.
 
 #include <cstdint>
-#include <string_view>
 
 #include "lockstep/data/samples.hpp"
 

@@ -3,25 +3,73 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lockstep/data/array.hpp"
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/samples.hpp"
 #include "lockstep/data/scaling.hpp"
-#include "lockstep/data/targets.hpp"
 
 namespace lockstep {
 
 /// A data set that stores raw numbers and can be viewed through another scaling without a second copy.
 class StoredDataset : public Dataset {
  public:
-  virtual std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const = 0;
-  virtual ElementType element_type() const = 0;
+  std::int64_t size() const override { return store_->size; }
+  Shape sample_shape() const override { return store_->shape; }
+  std::int64_t classes() const override { return store_->targets.classes; }
+  std::int64_t target_size() const override { return store_->targets.target_size(); }
+  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { gather_as(ids, x); }
+  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { gather_as(ids, x); }
+  void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override {
+    store_->targets.gather_labels(ids, out);
+  }
+  void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override {
+    store_->targets.gather_values(ids, t);
+  }
+  void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override {
+    store_->targets.gather_values(ids, t);
+  }
+  std::string describe() const override;
+
+  std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const;
+  ElementType element_type() const { return store_->type; }
   /// Of the numbers in the source: resized images are float64 here, but where their file holds bytes a white pixel is
   /// still 255.
-  virtual ElementType source_type() const { return element_type(); }
+  ElementType source_type() const { return store_->source_type; }
   /// The extents of one sample in the source, before it was reshaped, transposed or resized.
-  virtual Shape source_shape() const { return sample_shape(); }
+  Shape source_shape() const { return store_->source_shape; }
+
+ protected:
+  /// What all views of the data share.
+  struct Store {
+    virtual ~Store() = default;
+    Shape shape{};
+    Targets targets{};
+    std::int64_t size = 0, sample_bytes = 0;
+    ElementType type = ElementType::float64, source_type = ElementType::float64;
+    Shape source_shape{1};
+  };
+  explicit StoredDataset(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
+
+  /// Points rows[j] at the elements of sample ids[j], in native byte order; at most kRowTile samples. What has to be
+  /// read first goes into `buffer`.
+  virtual void find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
+                         std::span<const std::byte*> rows) const = 0;
+  virtual std::shared_ptr<StoredDataset> copy() const = 0;
+  const Store& store() const { return *store_; }
+  const Scaling& scaling() const { return scaling_; }
+
+ private:
+  template <class T>
+  void gather_as(std::span<const std::int64_t> ids, Matrix<T> x) const;
+
+  std::shared_ptr<const Store> store_;
+  Scaling scaling_;
 };
 
 class MemoryDataset final : public StoredDataset {
@@ -34,39 +82,19 @@ class MemoryDataset final : public StoredDataset {
                 std::optional<ElementType> source_type = std::nullopt,
                 std::optional<Shape> source_shape = std::nullopt);
 
-  std::int64_t size() const override { return store_->size; }
-  Shape sample_shape() const override { return store_->shape; }
-  std::int64_t classes() const override { return store_->targets.classes; }
-  std::int64_t target_size() const override { return store_->targets.target_size(); }
-  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override;
-  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override;
-  void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
-  void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
-  void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override;
-  std::string describe() const override;
-
-  std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const override;
-  ElementType element_type() const override { return store_->features.type; }
-  ElementType source_type() const override { return store_->source_type; }
-  Shape source_shape() const override { return store_->source_shape; }
-  const Array& raw_features() const { return store_->features; }
+  const Array& raw_features() const { return static_cast<const InMemory&>(store()).features; }
 
  private:
-  struct Store {
+  struct InMemory : Store {
     Array features;
-    Shape shape;
-    Targets targets;
-    std::int64_t size = 0, sample_bytes = 0;
-    ElementType source_type = ElementType::float64;
-    Shape source_shape{1};
   };
-  MemoryDataset(std::shared_ptr<const Store> store, const Scaling& scaling);
-  template <class T>
-  void gather_as(std::span<const std::int64_t> ids, Matrix<T> x) const;
-
-  std::shared_ptr<const Store> store_;
-  Scaling scaling_;
+  static std::shared_ptr<const Store> make_store(Array features, Shape sample_shape, Targets targets,
+                                                 std::string_view name, std::optional<ElementType> source_type,
+                                                 std::optional<Shape> source_shape);
+  void find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
+                 std::span<const std::byte*> rows) const override;
+  std::shared_ptr<StoredDataset> copy() const override { return std::make_shared<MemoryDataset>(*this); }
 };
 
 }  // namespace lockstep

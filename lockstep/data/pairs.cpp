@@ -1,6 +1,5 @@
 #include "lockstep/data/pairs.hpp"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <initializer_list>
@@ -9,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
 #include "lockstep/data/formats/csv.hpp"
 #include "lockstep/data/formats/idx.hpp"
@@ -59,10 +60,9 @@ ArrayPair read_mat_pair(const PairRequest& request) {
 ArrayPair read_npz_pair(const PairRequest& request) {
   const std::vector<std::byte> bytes = read_data_file(request.path);
   const NpzReader reader(bytes, request.path);
-  if (request.test) {
+  if (request.test)
     return read_archive(reader, request, choose_key(reader, request.x_key, {"x_test", "x_train", "x", "X"}),
                         choose_key(reader, request.y_key, {"y_test", "y_train", "y"}));
-  }
   return read_archive(reader, request, choose_key(reader, request.x_key, {"x_train", "x", "X"}),
                       choose_key(reader, request.y_key, {"y_train", "y"}));
 }
@@ -119,9 +119,7 @@ Array read_label_file(const std::string& path) {
 FileFormat format_of(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return FileFormat::folder;
-  std::string ending = fs::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const std::string ending = lower_case(fs::path(path).extension().string());
   constexpr std::array<std::pair<std::string_view, FileFormat>, 5> kEndings{{{".mat", FileFormat::mat},
                                                                              {".npz", FileFormat::npz},
                                                                              {".npy", FileFormat::npy},
@@ -134,8 +132,7 @@ FileFormat format_of(const std::string& path) {
   std::array<std::byte, 2> head{};
   if (file.size() >= 4) file.read_at(0, head);
   const bool idx = head[0] == std::byte{0} && head[1] == std::byte{0} && file.size() >= 4;
-  const bool gzip = head[0] == std::byte{0x1f} && head[1] == std::byte{0x8b};
-  if (idx || gzip) return FileFormat::idx;
+  if (idx || is_gzip(head)) return FileFormat::idx;
   bad_pair(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz) or a folder of PNG images");
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lockstep/data/array.hpp"
-#include "lockstep/data/formats/csv_label.hpp"
+#include "lockstep/data/formats/csv.hpp"
 
 namespace lockstep {
 

@@ -66,9 +66,8 @@ void resize_plane(const double* in, std::int64_t width, const std::vector<Resize
     }
     for (std::size_t x = 0; x < cols.size(); ++x) {
       double sum = 0;
-      for (std::size_t t = 0; t < cols[x].index.size(); ++t) {
+      for (std::size_t t = 0; t < cols[x].index.size(); ++t)
         sum = std::fma(cols[x].weight[t], row[cols[x].index[t]], sum);
-      }
       out[y * cols.size() + x] = sum;
     }
   }
@@ -85,9 +84,8 @@ ResizeMethod parse_resize_method(std::string_view text) {
 
 std::vector<ResizeTaps> resize_taps(std::int64_t in, std::int64_t out, ResizeMethod method) {
   std::vector<ResizeTaps> taps;
-  for (std::int64_t i = 0; i < out; ++i) {
+  for (std::int64_t i = 0; i < out; ++i)
     taps.push_back(method == ResizeMethod::average ? average_taps(in, out, i) : bicubic_taps(in, out, i));
-  }
   return taps;
 }
 
@@ -109,9 +107,8 @@ Samples resize_images(const Samples& samples, std::int64_t size, ResizeMethod me
   std::vector<double> middle(static_cast<std::size_t>(size * from.width));
   for (std::int64_t p = 0; p < count * from.channels; ++p) {
     const std::int64_t first = p * from.height * from.width;
-    for (std::size_t i = 0; i < plane.size(); ++i) {
+    for (std::size_t i = 0; i < plane.size(); ++i)
       plane[i] = samples.features.value(first + static_cast<std::int64_t>(i));
-    }
     resize_plane(plane.data(), from.width, rows, cols, middle, out.data() + p * size * size);
   }
   return result;
@@ -129,9 +126,8 @@ Samples transpose_images(const Samples& samples) {
   for (std::int64_t p = 0; p < count * from.channels; ++p) {
     const std::int64_t first = p * from.height * from.width;
     for (std::int64_t x = 0; x < from.width; ++x) {
-      for (std::int64_t y = 0; y < from.height; ++y) {
+      for (std::int64_t y = 0; y < from.height; ++y)
         std::memcpy(out + (first + x * from.height + y) * bytes, in + (first + y * from.width + x) * bytes, size);
-      }
     }
   }
   return result;

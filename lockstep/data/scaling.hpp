@@ -1,6 +1,8 @@
 #pragma once
 // Raw numbers of a file become inputs of a network on the way into the chunk: value = fma(raw, scale, offset).
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -48,6 +50,19 @@ void scatter_rows(ElementType type, std::span<const std::byte* const> rows, cons
 template <class T>
 Matrix<T> columns_from(Matrix<T> x, std::int64_t first) {
   return {x.data + first, x.rows, x.cols - first, x.stride};
+}
+
+/// x(f, j) = scaled element f of sample ids[j], a tile of samples at a time: find(some, rows) points rows[j] at the
+/// elements of sample some[j]. Columns past ids.size() are untouched.
+template <class T, class Find>
+void gather_rows(ElementType type, std::span<const std::int64_t> ids, const Scaling& scaling, Matrix<T> x,
+                 const Find& find) {
+  std::array<const std::byte*, kRowTile> rows{};
+  for (std::size_t first = 0; first < ids.size(); first += rows.size()) {
+    const auto some = ids.subspan(first, std::min(rows.size(), ids.size() - first));
+    find(some, std::span(rows));
+    scatter_rows(type, std::span(rows).first(some.size()), scaling, columns_from(x, static_cast<std::int64_t>(first)));
+  }
 }
 
 /// The scaling that gives every feature of `data` mean 0 and deviation 1 (population: divided by the count).

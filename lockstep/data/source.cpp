@@ -1,12 +1,13 @@
 #include "lockstep/data/source.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "lockstep/core/aligned.hpp"
 #include "lockstep/data/opened_source.hpp"
-#include "lockstep/data/split.hpp"
 #include "lockstep/data/views.hpp"
 
 namespace lockstep {
@@ -28,23 +29,31 @@ double scale_of(const DataConfig& config, const StoredDataset& data) {
   return data.source_type() == ElementType::uint8 && is_image(data) ? 1.0 / 255.0 : 1.0;
 }
 
-bool is_whole(const Ids& ids, const Dataset& data) {
-  if (static_cast<std::int64_t>(ids.size()) != data.size()) return false;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] != static_cast<std::int64_t>(i)) return false;
-  }
-  return true;
-}
-
 std::shared_ptr<const Dataset> part_of(const std::shared_ptr<const StoredDataset>& data, Ids ids, bool one_hot) {
   std::shared_ptr<const Dataset> part = data;
   if (ids.empty()) return nullptr;
-  if (!is_whole(ids, *data)) part = std::make_shared<SubsetDataset>(data, std::move(ids));
+  if (ids != ids_from(0, data->size())) part = std::make_shared<SubsetDataset>(data, std::move(ids));
   if (one_hot) part = std::make_shared<OneHotDataset>(part);
   return part;
 }
 
 }  // namespace
+
+double white_of(const Dataset& raw, ElementType source_type) {
+  constexpr std::int64_t kMostNumbers = 1 << 20, kMostSamples = 1024;
+  if (source_type == ElementType::uint8) return 255;
+  const std::int64_t features = raw.features();
+  const std::int64_t looked = std::min(
+      raw.size(), std::clamp<std::int64_t>(kMostNumbers / std::max<std::int64_t>(features, 1), 1, kMostSamples));
+  AlignedBuffer<double> sample(features);
+  for (std::int64_t i = 0; i < looked; ++i) {
+    const std::int64_t id = raw.size() * i / looked;
+    raw.gather(std::span(&id, 1), Matrix<double>{sample.data(), features, 1, 1});
+    for (std::int64_t f = 0; f < features; ++f)
+      if (sample[f] < 0 || sample[f] > 1) return 255;
+  }
+  return 1;
+}
 
 DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& given, DataUse use) {
   OpenedSource opened = at_setting(config, "source", [&] { return open_source(config, use); });
@@ -66,6 +75,7 @@ DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& giv
   DataSplits splits;
   splits.class_names = std::move(opened.class_names);
   splits.source_type = opened.train->source_type();
+  splits.white = white_of(*opened.train, splits.source_type);
   splits.source_shape = opened.train->source_shape();
   splits.scaling = scaling;
   splits.label_column = std::move(opened.label_column);
@@ -79,8 +89,7 @@ DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& giv
     require_setting(opened.test->sample_shape() == opened.train->sample_shape(), config, "test",
                     fmt::format("training samples are {}, test samples {}", opened.train->sample_shape().str(),
                                 opened.test->sample_shape().str()));
-    Ids ids(static_cast<std::size_t>(limited(config, opened.test->size(), config.test_limit, "test_limit")));
-    std::iota(ids.begin(), ids.end(), std::int64_t{0});
+    Ids ids = ids_from(0, limited(config, opened.test->size(), config.test_limit, "test_limit"));
     splits.test = part_of(opened.test->scaled(scaling), std::move(ids), config.one_hot);
   }
   return splits;

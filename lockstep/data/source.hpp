@@ -16,8 +16,8 @@
 
 namespace lockstep {
 
-/// How one set is divided; 0 means: none (validation, test) or all that are left (train). split.hpp tells which samples
-/// the parts get.
+/// How one set is divided; 0 means: none (validation, test) or all that are left (train). opened_source.hpp tells
+/// which samples the parts get.
 struct SplitConfig {
   double train = 0, validation = 0, test = 0;
 
@@ -56,7 +56,7 @@ struct DataConfig {
   std::string x_key, y_key, test_x_key, test_y_key;
   std::optional<bool> header;
   std::string label_column;
-  std::string label_rule;  // how labels become classes (targets.hpp); default: mat_label_rule for .mat, else as stored
+  std::string label_rule;  // how labels become classes (samples.hpp); default: mat_label_rule for .mat, else as stored
   bool regression = false;
   bool stream = false;
 
@@ -80,7 +80,7 @@ struct DataConfig {
   std::int64_t classes = 0, features = 0;
   std::uint64_t seed = 1;  // shuffles and generators
 
-  /// Under a launcher: rank 0 alone reads the data and sends them to the others (lockstep/run/scatter.hpp). load_data
+  /// Under a launcher: rank 0 alone reads the data and sends them to the others (lockstep/run/workload.hpp). load_data
   /// ignores it.
   bool from_rank0 = false;
 
@@ -102,6 +102,7 @@ struct DataSplits {
   std::shared_ptr<const Dataset> train, validation /* may be null */, test /* may be null */;
   std::vector<std::string> class_names;  // of an image folder and of Fashion-MNIST; empty: classes have numbers only
   ElementType source_type = ElementType::float64;  // of the numbers in the source
+  double white = 1;                                // white_of the training samples, as the source holds them
   Shape source_shape{1};                           // extents of one sample there, as stored
   Scaling scaling;                                 // how they became inputs
   std::string label_column;                        // CSV: the column that was taken, by name or index; empty: none
@@ -109,6 +110,10 @@ struct DataSplits {
   std::vector<std::string> notes;                  // what was chosen without being told, and what looks wrong: one line
                                                    // each
 };
+
+/// The raw number of a white pixel: 1 where samples hold fractions, 255 where they hold bytes or larger numbers. Looks
+/// at some samples only.
+double white_of(const Dataset& raw, ElementType source_type);
 
 /// What the data are for. Training data must hold more than one class, and every class in the training part.
 enum class DataUse { training, evaluation };

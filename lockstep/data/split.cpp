@@ -1,9 +1,8 @@
-#include "lockstep/data/split.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -68,6 +67,9 @@ Sizes sizes_of(const DataConfig& config, std::int64_t samples) {
   for (std::size_t i = 3; i-- > 0;) shares[i] = share_of(config, wanted[i], samples, kParts[i]);
   use_all(wanted, shares, samples);
   if (wanted[0] == 0) shares[0].size = samples - shares[1].size - shares[2].size;
+  for (std::size_t i = 0; i < 3; ++i)
+    require_setting(wanted[i] == 0 || shares[i].size > 0, config, "split",
+                    fmt::format("split.{} = {} of {} samples is not one sample", kParts[i], wanted[i], samples));
   const Sizes sizes = {shares[0].size, shares[1].size, shares[2].size};
   require_setting(sizes[0] > 0 && sizes[0] + sizes[1] + sizes[2] <= samples, config, "split",
                   fmt::format("split of {} samples into train {}, validation {}, test {} is impossible", samples,
@@ -90,9 +92,8 @@ Ids counts_of(const std::vector<std::int32_t>& labels, std::int64_t classes) {
 /// The order in which every stretch has its share of every class: positions of `labels`.
 Ids stratified(const std::vector<std::int32_t>& labels, std::int64_t classes) {
   const Ids counts = counts_of(labels, classes);
-  Ids seen(counts.size(), 0), rank(labels.size()), order(labels.size());
+  Ids seen(counts.size(), 0), rank(labels.size()), order = ids_from(0, std::ssize(labels));
   for (std::size_t i = 0; i < labels.size(); ++i) rank[i] = seen[static_cast<std::size_t>(labels[i])]++;
-  std::iota(order.begin(), order.end(), std::int64_t{0});
   const auto before = [&](std::int64_t a, std::int64_t b) {
     const auto at = static_cast<std::size_t>(a), bt = static_cast<std::size_t>(b);
     // (2 r + 1) / (2 n) as fractions: exact, and the same on every machine.
@@ -119,16 +120,25 @@ Ids classes_with(const Ids& all, const Ids& part, std::int64_t from, std::int64_
   return found;
 }
 
+/// What data.limit leaves of the classes: a file may be sorted by them.
+void check_limit(const Dataset& data, std::int64_t samples, SplitParts& parts) {
+  const auto count = [&](std::int64_t last) { return counts_of(labels_of(data, ids_from(0, last)), data.classes()); };
+  if (const Ids absent = classes_with(count(data.size()), count(samples), 0, 1); !absent.empty())
+    parts.notes.push_back(
+        fmt::format("data.limit = {0}: the first {0} of {1} samples have none of {2}; where a file is sorted "
+                    "by class, data.split takes samples of all classes and data.limit does not",
+                    samples, data.size(), class_list(absent)));
+}
+
 void check_classes(const DataConfig& config, const Dataset& data, std::int64_t samples, SplitParts& parts) {
-  Ids every(static_cast<std::size_t>(samples));
-  std::iota(every.begin(), every.end(), std::int64_t{0});
   const auto count = [&](const Ids& ids) { return counts_of(labels_of(data, ids), data.classes()); };
-  const Ids all = count(every), train = count(parts.train);
+  const Ids all = count(ids_from(0, samples)), train = count(parts.train);
   const auto present = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](auto n) { return n > 0; }));
   if (const Ids absent = classes_with(all, train, 0, 1); !absent.empty()) {
     const std::string what = fmt::format("the training part of the split has no sample of {}", class_list(absent));
-    // A few samples of a set in random order, as a measurement takes them, need not have all classes.
-    if (!is_named_source(config.source) && parts.train.size() >= present) {
+    // A few samples by their number, as a measurement takes them, need not have all classes.
+    const bool few = config.split.train >= 1 && parts.train.size() < present;
+    if (!is_named_source(config.source) && !few) {
       const bool mixed = config.shuffles() && config.stratifies();
       throw Error(ExitCode::data,
                   fmt::format("{}: {}; {}", setting_place(config, "split"), what,
@@ -157,15 +167,11 @@ bool DataConfig::stratifies() const {
 
 SplitParts divide(const DataConfig& config, const Dataset& data, std::int64_t samples, DataUse use) {
   const Sizes sizes = sizes_of(config, samples);
-  Ids order(static_cast<std::size_t>(samples));
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  if (config.shuffles()) order = permutation(config.seed, Purpose::split, 0, samples);
+  const Ids order = config.shuffles() ? permutation(config.seed, Purpose::split, 0, samples) : ids_from(0, samples);
   require_setting(data.classes() > 0 || !config.stratify.value_or(false), config, "stratify",
                   "stratify needs class labels, and the data have none");
-  Ids places(order.size());
-  std::iota(places.begin(), places.end(), std::int64_t{0});
   const bool by_class = config.stratifies() && data.classes() > 0;
-  if (by_class) places = stratified(labels_of(data, order), data.classes());
+  Ids places = by_class ? stratified(labels_of(data, order), data.classes()) : ids_from(0, samples);
 
   SplitParts parts;
   auto next = places.begin();
@@ -174,7 +180,9 @@ SplitParts divide(const DataConfig& config, const Dataset& data, std::int64_t sa
     if (by_class) std::sort(next, next + size);
     for (const auto end = next + size; next != end; ++next) ids->push_back(order[static_cast<std::size_t>(*next)]);
   }
-  if (!config.split.any() || use != DataUse::training) return parts;
+  if (use != DataUse::training) return parts;
+  if (data.classes() > 0 && samples < data.size() && !is_named_source(config.source)) check_limit(data, samples, parts);
+  if (!config.split.any()) return parts;
   if (const std::int64_t unused = places.end() - next; unused > 0)
     parts.notes.push_back(fmt::format("{} of {} samples are in no part of the split", unused, samples));
   if (data.classes() > 0) check_classes(config, data, samples, parts);

@@ -2,25 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/samples.hpp"
 #include "lockstep/data/scaling.hpp"
-#include "lockstep/data/targets.hpp"
 
 namespace lockstep {
 namespace {
 
 // Ids are translated in small groups on the stack: gather is on the hot path and allocates nothing.
 constexpr std::size_t kGroup = 256;
-
-std::vector<std::int64_t> range(std::int64_t first, std::int64_t count) {
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
-  std::iota(ids.begin(), ids.end(), first);
-  return ids;
-}
 
 }  // namespace
 
@@ -30,7 +23,7 @@ SubsetDataset::SubsetDataset(std::shared_ptr<const Dataset> base, std::vector<st
 }
 
 SubsetDataset::SubsetDataset(std::shared_ptr<const Dataset> base, std::int64_t first, std::int64_t count)
-    : SubsetDataset(std::move(base), range(first, count)) {}
+    : SubsetDataset(std::move(base), ids_from(first, count)) {}
 
 template <class Use>
 void SubsetDataset::translate(std::span<const std::int64_t> ids, const Use& use) const {
@@ -88,9 +81,7 @@ void OneHotDataset::one_hot(std::span<const std::int64_t> ids, Matrix<T> t) cons
     const std::size_t count = std::min(kGroup, ids.size() - first);
     base_->labels(ids.subspan(first, count), std::span(labels).first(count));
     for (std::int64_t k = 0; k < classes(); ++k) {
-      for (std::size_t j = 0; j < count; ++j) {
-        t(k, static_cast<std::int64_t>(first + j)) = labels[j] == k ? T{1} : T{0};
-      }
+      for (std::size_t j = 0; j < count; ++j) t(k, static_cast<std::int64_t>(first + j)) = labels[j] == k ? T{1} : T{0};
     }
   }
 }

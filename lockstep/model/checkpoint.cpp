@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "lockstep/core/aligned.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/sha256.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/safetensors.hpp"
-#include "lockstep/model/checkpoint_record.hpp"
+#include "lockstep/model/network_json.hpp"
 #include "lockstep/model/seal.hpp"
 
 namespace lockstep {
+
 namespace {
 
 constexpr const char* kRecordKey = "lockstep.checkpoint";
@@ -21,16 +26,121 @@ constexpr const char* kConfigKey = "lockstep.config";
 constexpr const char* kFirst = "optimizer.first";
 constexpr const char* kSecond = "optimizer.second";
 
-/// The name goes before errors that do not know it; whatever is wrong with the file, the checkpoint is unusable.
-template <class Step>
-auto in_file(std::string_view name, const Step& step) {
-  try {
-    return step();
-  } catch (const Error& error) {
-    if (error.code() == ExitCode::resources) throw;
-    const bool named = std::string_view(error.what()).starts_with(name);
-    throw Error(ExitCode::checkpoint, named ? error.what() : fmt::format("{}: {}", name, error.what()));
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kHashDigits = 64;
+
+/// SHA-256 of tensors by name, in hex.
+using TensorHashes = std::map<std::string, std::string>;
+
+/// The record in the metadata, without the arrays of the state and the configuration of the run.
+struct CheckpointRecord {
+  TrainingState state{};
+  RunRecord run{};
+  TensorHashes hashes{};
+};
+
+/// Steps, samples and bytes beyond this are no numbers of a run; sums of them still fit.
+constexpr std::int64_t kMaxCounter = std::numeric_limits<std::int64_t>::max() / 4;
+
+// A double as its bits: a decimal would have to be trusted to read back to the same ones.
+std::string bits_of(double value) { return fmt::format("{:016x}", std::bit_cast<std::uint64_t>(value)); }
+
+bool is_hex(std::string_view text, std::size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// Reads the members of one object; whatever is wrong names the member.
+class Members {
+ public:
+  Members(const Json& object, std::string name) : object_(object), name_(std::move(name)) {
+    if (!object_.is_object()) throw Error(ExitCode::checkpoint, fmt::format("{}: an object was expected", name_));
   }
+
+  bool has(const char* key) const { return object_.contains(key); }
+
+  const Json& at(const char* key) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) throw Error(ExitCode::checkpoint, fmt::format("{}: {} is missing", name_, key));
+    return *found;
+  }
+
+  Members object(const char* key) const { return {at(key), fmt::format("{}.{}", name_, key)}; }
+
+  std::int64_t count(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxCounter))
+      refuse(key, "is no count");
+    return value.get<std::int64_t>();
+  }
+
+  std::string hash(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_string() || !is_hex(value.get_ref<const std::string&>(), kHashDigits))
+      refuse(key, "is no SHA-256 in hexadecimal digits");
+    return value.get<std::string>();
+  }
+
+  double bits(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_string() || !is_hex(value.get_ref<const std::string&>(), 16))
+      refuse(key, "is not 16 hexadecimal digits");
+    const std::string& text = value.get_ref<const std::string&>();
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number, 16);
+    return std::bit_cast<double>(number);
+  }
+
+  TensorHashes hashes() const {
+    TensorHashes all;
+    for (const auto& [key, value] : object_.items()) all[key] = hash(key.c_str());
+    return all;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view key, const char* what) const {
+    throw Error(ExitCode::checkpoint, fmt::format("{}: {} {}", name_, printable(key), what));
+  }
+
+  const Json& object_;
+  std::string name_;
+};
+
+std::string record_to_json(const TrainingState& state, const RunRecord& run, const TensorHashes& hashes) {
+  Json json = {{"step", state.steps}, {"epoch", state.epoch}, {"batch", state.batch}, {"samples", state.samples}};
+  if (state.correct) json["correct"] = *state.correct;
+  json["loss_sum"] = bits_of(state.loss_sum);
+  json["rate"] = bits_of(state.rate);
+  if (state.first_loss) json["first_loss"] = bits_of(*state.first_loss);
+  json["data_sha256"] = run.data_digest;
+  json["metrics"] = {{"bytes", run.metrics_bytes}, {"sha256", run.metrics_sha256}};
+  json["timings_bytes"] = run.timings_bytes;
+  json["tensors"] = hashes;
+  return json.dump();
+}
+
+/// Error(checkpoint) names the member that is missing or wrong.
+CheckpointRecord record_from_json(const std::string& text) {
+  check_json(text, kRecordKey);
+  const Json json = Json::parse(text);
+  const Members members(json, kRecordKey);
+  CheckpointRecord record;
+  TrainingState& state = record.state;
+  state.steps = members.count("step");
+  state.epoch = members.count("epoch");
+  state.batch = members.count("batch");
+  state.samples = members.count("samples");
+  if (members.has("correct")) state.correct = members.count("correct");
+  state.loss_sum = members.bits("loss_sum");
+  state.rate = members.bits("rate");
+  if (members.has("first_loss")) state.first_loss = members.bits("first_loss");
+  record.run.data_digest = members.hash("data_sha256");
+  const Members metrics = members.object("metrics");
+  record.run.metrics_bytes = metrics.count("bytes");
+  record.run.metrics_sha256 = metrics.hash("sha256");
+  record.run.timings_bytes = members.count("timings_bytes");
+  record.hashes = members.object("tensors").hashes();
+  return record;
 }
 
 /// Of the bytes as they stand in the file: little-endian.
@@ -69,7 +179,7 @@ CheckpointRecord checked_record(std::span<const std::byte> bytes, const Safetens
   const bool whole = total_is_right(bytes);
   CheckpointRecord record;
   try {
-    record = record_from_json(text->second, kRecordKey);
+    record = record_from_json(text->second);
   } catch (const Error&) {
     if (whole) throw;
     throw Error(ExitCode::checkpoint, "damaged: the header is not what was written; take another checkpoint");
@@ -80,8 +190,7 @@ CheckpointRecord checked_record(std::span<const std::byte> bytes, const Safetens
         fmt::format("damaged: {} does not have the SHA-256 that was written; take another checkpoint", *tensor));
   if (!whole)
     throw Error(ExitCode::checkpoint,
-                "damaged: the header or the last 32 bytes are not what was written; take "
-                "another checkpoint");
+                "damaged: the header or the last 32 bytes are not what was written; take another checkpoint");
   return record;
 }
 
@@ -103,6 +212,50 @@ ParameterValues take_vector(const Safetensors& contents, const char* name, const
         return buffer;
       },
       network.values());
+}
+
+constexpr std::int64_t kDigestBlock = 256;  // samples; part of the digest's definition
+
+/// Numbers as little-endian bytes, whatever this machine has.
+template <class T>
+void feed(Sha256& sha, std::span<T> values) {
+  const auto bytes = std::as_writable_bytes(values);
+  to_native_order(bytes, sizeof(T), std::endian::little);
+  sha.update(bytes);
+}
+
+void feed_number(Sha256& sha, std::int64_t number) { feed(sha, std::span(&number, 1)); }
+
+void feed_samples(Sha256& sha, const Dataset& data) {
+  const std::int64_t targets = data.target_size();
+  AlignedBuffer<double> t(targets * kDigestBlock);
+  std::vector<std::int32_t> labels;
+  for (std::int64_t first = 0; first < data.size(); first += kDigestBlock) {
+    const std::int64_t count = std::min(kDigestBlock, data.size() - first);
+    const std::vector<std::int64_t> ids = ids_from(first, count);
+    data.hash_features(ids, sha);
+    if (targets > 0) {
+      data.targets(ids, dense_matrix(t.data(), targets, count));
+      feed(sha, t.span().first(static_cast<std::size_t>(targets * count)));
+    }
+    if (data.classes() > 0) {
+      labels.resize(ids.size());
+      data.labels(ids, labels);
+      feed(sha, std::span(labels));
+    }
+  }
+}
+
+void feed_part(Sha256& sha, const Dataset* data) {
+  feed_number(sha, data == nullptr ? 0 : 1);
+  if (data == nullptr) return;
+  const Shape shape = data->sample_shape();
+  feed_number(sha, data->size());
+  feed_number(sha, static_cast<std::int64_t>(shape.extents().size()));
+  for (const std::int64_t extent : shape.extents()) feed_number(sha, extent);
+  feed_number(sha, data->classes());
+  feed_number(sha, data->target_size());
+  feed_samples(sha, *data);
 }
 
 }  // namespace
@@ -138,6 +291,12 @@ Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view n
     checkpoint.state.second = take_vector(contents, kSecond, network);
     return checkpoint;
   });
+}
+
+std::string data_digest(const DataSplits& data) {
+  Sha256 sha;
+  for (const auto& part : {data.train, data.validation, data.test}) feed_part(sha, part.get());
+  return to_hex(sha.finish());
 }
 
 }  // namespace lockstep

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lockstep/data/source.hpp"
 #include "lockstep/model/model_file.hpp"
 #include "lockstep/nn/network.hpp"
 #include "lockstep/train/trainer.hpp"
@@ -31,7 +32,7 @@ namespace lockstep {
 /// What a checkpoint says about the run besides network and state.
 struct RunRecord {
   std::string config{};       // resolved TOML
-  std::string data_digest{};  // data_digest.hpp
+  std::string data_digest{};  // data_digest()
   std::int64_t metrics_bytes = 0;
   std::string metrics_sha256{};  // of the first metrics_bytes bytes of metrics.jsonl
   std::int64_t timings_bytes = 0;
@@ -55,5 +56,12 @@ Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view n
 
 /// Whether the metadata are those of a checkpoint.
 bool is_checkpoint(const std::map<std::string, std::string>& metadata);
+
+/// A fingerprint of the data a run trains on: resuming with other samples would be another run.
+/// SHA-256, in hex, over the samples of training, validation and test in the order of their ids: for each part whether
+/// it is there, its size, shape, classes and target size, then block by block the features (Dataset::hash_features: as
+/// they are stored, and how they are scaled), the labels, and the targets in float64. It reads every sample, at the
+/// speed of SHA-256 over their bytes in memory: 0.04 s for Fashion-MNIST where the processor has instructions for it.
+std::string data_digest(const DataSplits& data);
 
 }  // namespace lockstep

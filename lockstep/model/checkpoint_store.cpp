@@ -1,14 +1,16 @@
 #include "lockstep/model/checkpoint_store.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/words.hpp"
+#include "lockstep/parallel/watchdog.hpp"
 
 namespace lockstep {
 
@@ -26,12 +28,9 @@ std::optional<std::int64_t> checkpoint_step(std::string_view name) {
   if (name.size() <= kPrefix.size() + kSuffix.size() || !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
     return std::nullopt;
   const std::string_view digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+  const auto step = parse_number<std::int64_t>(digits);
   // Only what checkpoint_name writes: no sign, no leading zero.
-  if (error != std::errc() || end != digits.data() + digits.size() || checkpoint_name(step) != name || step < 0)
-    return std::nullopt;
-  return step;
+  return step && *step >= 0 && checkpoint_name(*step) == name ? step : std::nullopt;
 }
 
 std::vector<std::int64_t> CheckpointStore::steps() const {
@@ -77,6 +76,68 @@ std::optional<Checkpoint> CheckpointStore::load_newest(const std::function<void(
 Checkpoint load_checkpoint(const fs::path& path) {
   return parse_checkpoint(read_file(path, std::numeric_limits<std::int64_t>::max(), ExitCode::checkpoint),
                           path.string());
+}
+
+CheckpointWriter::CheckpointWriter(std::function<void(const Snapshot&)> save) : save_(std::move(save)) {}
+
+CheckpointWriter::~CheckpointWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool CheckpointWriter::idle() {
+  const std::lock_guard lock(mutex_);
+  rethrow();
+  return !next_;
+}
+
+void CheckpointWriter::hand_over(Snapshot snapshot) {
+  try {
+    if (!thread_.joinable()) thread_ = start_quiet_thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    fail_system(ExitCode::resources, "cannot start a thread for checkpoints", error.code().value());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    rethrow();
+    if (next_) throw Error(ExitCode::bug, "checkpoint writer: one is still being saved");
+    next_ = std::move(snapshot);
+  }
+  changed_.notify_all();
+}
+
+void CheckpointWriter::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !next_; });
+  rethrow();
+}
+
+/// With the lock held.
+void CheckpointWriter::rethrow() {
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void CheckpointWriter::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return next_ || ending_; });
+    if (!next_) return;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      save_(*next_);  // no other thread touches next_ until it is reset
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    next_.reset();
+    failure_ = failure;
+    changed_.notify_all();
+  }
 }
 
 }  // namespace lockstep

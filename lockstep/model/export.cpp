@@ -9,12 +9,13 @@
 #include "lockstep/core/file.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npz.hpp"
-#include "lockstep/model/export_onnx.hpp"
+#include "lockstep/model/onnx_graph.hpp"
 #include "lockstep/model/seal.hpp"
 #include "lockstep/model/theta.hpp"
 #include "lockstep/model/weights.hpp"
 
 namespace lockstep {
+
 namespace {
 
 std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::path& path,
@@ -33,6 +34,20 @@ std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::
 
 void export_model(const Network& network, const std::filesystem::path& path, std::optional<LabelRule> rule) {
   write_file_atomically(path, bytes_for(network, path, rule));
+}
+
+std::vector<std::byte> write_onnx(const Network& network) {
+  OnnxGraph graph(network.precision());
+  std::visit(
+      [&](const auto& values) {
+        for (const ParameterInfo& info : network.parameters())
+          graph.tensor(info.name, info.shape,
+                       std::as_bytes(values.span().subspan(static_cast<std::size_t>(info.offset),
+                                                           static_cast<std::size_t>(info.elements()))));
+      },
+      network.values());
+  const std::string result = onnx_sequence(graph, network.plans(), OnnxGraph::kInput);
+  return graph.finish(result, network.input(), network.output());
 }
 
 }  // namespace lockstep

@@ -1,19 +1,102 @@
 #include "lockstep/model/model_file.hpp"
 
-#include <charconv>
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "lockstep/core/checked.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/version.hpp"
+#include "lockstep/core/words.hpp"
+#include "lockstep/data/bytes.hpp"
+#include "lockstep/data/data_fields.hpp"
 #include "lockstep/data/formats/safetensors.hpp"
 #include "lockstep/model/network_json.hpp"
 #include "lockstep/train/trainer.hpp"
 
 namespace lockstep {
+
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kLossKey = "lockstep.loss";
+constexpr const char* kDataKey = "lockstep.data";
+
+// How the values of a preparation look in JSON. A key of another type needs a pair of these.
+template <class Value>
+Json json_of(const Value& value) {
+  return value;
+}
+Json json_of(const std::optional<bool>& value) { return value ? Json(*value) : Json(); }
+Json json_of(const ResizeConfig& value) { return {{"size", value.size}, {"method", value.method}}; }
+
+template <class Value>
+void read_value(const Json& json, Value& value) {
+  value = json.get<Value>();
+}
+void read_value(const Json& json, std::optional<bool>& value) {
+  value = json.is_null() ? std::nullopt : std::optional(json.get<bool>());
+}
+void read_value(const Json& json, ResizeConfig& value) {
+  value = {.size = json.at("size").get<std::int64_t>(), .method = json.at("method").get<std::string>()};
+}
+
+Json preparation_json(const DataConfig& config) {
+  Json json = Json::object();
+  for_each_preparation_key([&](const char* key, auto field) { json[key] = json_of(config.*field); });
+  return json;
+}
+
+/// A key that is absent has its default: an earlier Lockstep did not know it. One that is unknown here might change
+/// what the network sees, so it is refused.
+DataConfig preparation_of(Json json) {
+  if (!json.is_object()) throw Error(ExitCode::checkpoint, fmt::format("{}: preparation is no object", kDataKey));
+  DataConfig config;
+  for_each_preparation_key([&](const char* key, auto field) {
+    const auto found = json.find(key);
+    if (found == json.end()) return;
+    try {
+      read_value(*found, config.*field);
+    } catch (const nlohmann::json::exception&) {
+      throw Error(ExitCode::checkpoint, fmt::format("{}: preparation.{} has the wrong type", kDataKey, key));
+    }
+    json.erase(found);
+  });
+  if (!json.empty())
+    throw Error(ExitCode::checkpoint,
+                fmt::format("{}: preparation.{} is unknown to this version; use the Lockstep that wrote the file",
+                            kDataKey, printable(json.begin().key())));
+  return config;
+}
+
+void check_source_shape(const std::vector<std::int64_t>& shape) {
+  const bool positive = std::ranges::all_of(shape, [](std::int64_t extent) { return extent > 0; });
+  if (shape.size() > 3 || !positive || !checked_product_of(shape, 8))
+    throw Error(ExitCode::checkpoint, fmt::format("{}: source_shape is no shape of a sample", kDataKey));
+}
+
+template <class Value>
+void read_member(const Json& object, const char* key, Value& value) {
+  const auto found = object.find(key);
+  if (found == object.end()) return;
+  try {
+    value = found->get<Value>();
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ExitCode::checkpoint, fmt::format("{}: {} has the wrong type", kDataKey, key));
+  }
+}
+
+Loss loss_of(const std::string& name) {
+  const auto found = std::ranges::find(names_of<Loss>(), name);
+  if (found == names_of<Loss>().end())
+    throw Error(ExitCode::checkpoint, fmt::format("{}: the loss \"{}\" is unknown", kLossKey, printable(name)));
+  return static_cast<Loss>(found - names_of<Loss>().begin());
+}
 
 constexpr const char* kVersionKey = "lockstep.version";
 constexpr const char* kNumericsKey = "lockstep.numerics_version";
@@ -31,38 +114,10 @@ const std::string& require(const SafetensorsMetadata& metadata, const char* key)
 }
 
 int numerics_version(const std::string& text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1)
+  const auto number = parse_number<int>(text);
+  if (!number || *number < 1)
     throw Error(ExitCode::checkpoint, fmt::format("{} is not a positive number", kNumericsKey));
-  return number;
-}
-
-Model build_model(const Safetensors& contents) {
-  const SafetensorsMetadata& metadata = contents.metadata;
-  Model model{.network = network_from_json(require(metadata, kModelKey), kModelKey),
-              .info = info_from_metadata(metadata),
-              .version = require(metadata, kVersionKey),
-              .numerics_version = numerics_version(require(metadata, kNumericsKey))};
-  set_weights(model.network, contents.tensors, "the weights");
-  const std::string hash = weight_hash(model.network.values());
-  if (hash != require(metadata, kHashKey))
-    throw Error(ExitCode::checkpoint,
-                fmt::format("the weights have the hash {} but {} names another: the file is damaged or was edited; "
-                            "take a copy of it",
-                            short_hash(hash), kHashKey));
-  return model;
-}
-
-/// Whatever is wrong with a model file, it is the model that is unusable.
-template <class Step>
-auto as_checkpoint(const std::string& prefix, const Step& step) {
-  try {
-    return step();
-  } catch (const Error& error) {
-    if (error.code() == ExitCode::resources) throw;
-    throw Error(ExitCode::checkpoint, prefix + error.what());
-  }
+  return *number;
 }
 
 }  // namespace
@@ -78,7 +133,19 @@ std::map<std::string, std::string> model_metadata(const Network& network, const 
 }
 
 Model model_of(const Safetensors& contents) {
-  return as_checkpoint("", [&] { return build_model(contents); });
+  const SafetensorsMetadata& metadata = contents.metadata;
+  Model model{.network = network_from_json(require(metadata, kModelKey), kModelKey),
+              .info = info_from_metadata(metadata),
+              .version = require(metadata, kVersionKey),
+              .numerics_version = numerics_version(require(metadata, kNumericsKey))};
+  set_weights(model.network, contents.tensors, "the weights");
+  const std::string hash = weight_hash(model.network.values());
+  if (hash != require(metadata, kHashKey))
+    throw Error(ExitCode::checkpoint,
+                fmt::format("the weights have the hash {} but {} names another: the file is damaged or was edited; "
+                            "take a copy of it",
+                            short_hash(hash), kHashKey));
+  return model;
 }
 
 std::vector<std::byte> write_model(const Network& network, const ModelInfo& info) {
@@ -94,14 +161,75 @@ void save_model(const std::filesystem::path& path, const Network& network, const
 }
 
 Model parse_model(std::span<const std::byte> bytes, std::string_view name) {
-  const SealedFile file = as_checkpoint("", [&] { return parse_sealed(bytes, name); });
-  Model model = as_checkpoint(fmt::format("{}: ", name), [&] { return build_model(file.contents); });
-  model.seal = file.seal;
-  return model;
+  return in_file(name, [&] {
+    const SealedFile file = parse_sealed(bytes, name);
+    Model model = model_of(file.contents);
+    model.seal = file.seal;
+    return model;
+  });
 }
 
 Model load_model(const std::filesystem::path& path) {
   return parse_model(read_file(path, std::numeric_limits<std::int64_t>::max(), ExitCode::checkpoint), path.string());
+}
+
+std::map<std::string, std::string> info_to_metadata(const ModelInfo& info) {
+  const auto finite = [](double number) { return std::isfinite(number); };
+  if (info.scale.size() != info.offset.size() || !std::ranges::all_of(info.scale, finite) ||
+      !std::ranges::all_of(info.offset, finite))
+    throw Error(ExitCode::bug, "model file: scale and offset of the input do not pair or are not finite");
+  Json data = Json::object();
+  if (!info.source.empty()) data["source"] = info.source;
+  if (!info.scale.empty()) {
+    data["scale"] = info.scale;
+    data["offset"] = info.offset;
+  }
+  if (info.white != 1) data["white"] = info.white;
+  if (info.bytes != (info.white == 255)) data["bytes"] = info.bytes;
+  if (info.preparation) data["preparation"] = preparation_json(*info.preparation);
+  if (!info.source_shape.empty()) data["source_shape"] = info.source_shape;
+  if (info.pictures) data["pictures"] = true;
+  if (!info.class_names.empty()) data["class_names"] = info.class_names;
+
+  std::map<std::string, std::string> metadata;
+  if (info.loss) metadata[kLossKey] = name_of(*info.loss);
+  // Paths and folder names may hold any bytes, the file only UTF-8.
+  if (!data.empty()) metadata[kDataKey] = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return metadata;
+}
+
+std::map<std::string, std::string> preparation_texts(const DataConfig& config) {
+  std::map<std::string, std::string> texts;
+  const Json json = preparation_json(config);
+  for (const auto& [key, value] : json.items()) texts[key] = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return texts;
+}
+
+ModelInfo info_from_metadata(const std::map<std::string, std::string>& metadata) {
+  ModelInfo info;
+  if (const auto loss = metadata.find(kLossKey); loss != metadata.end()) info.loss = loss_of(loss->second);
+  const auto data = metadata.find(kDataKey);
+  if (data == metadata.end()) return info;
+  check_json(data->second, kDataKey);
+  const Json json = Json::parse(data->second);
+  if (!json.is_object()) throw Error(ExitCode::checkpoint, fmt::format("{}: an object was expected", kDataKey));
+  read_member(json, "source", info.source);
+  read_member(json, "scale", info.scale);
+  read_member(json, "offset", info.offset);
+  read_member(json, "white", info.white);
+  info.bytes = info.white == 255;  // where a file does not say otherwise
+  read_member(json, "bytes", info.bytes);
+  if (json.contains("preparation")) info.preparation = preparation_of(json.at("preparation"));
+  read_member(json, "source_shape", info.source_shape);
+  check_source_shape(info.source_shape);
+  read_member(json, "pictures", info.pictures);
+  read_member(json, "class_names", info.class_names);
+  if (info.scale.size() != info.offset.size())
+    throw Error(ExitCode::checkpoint,
+                fmt::format("{}: {} scales but {} offsets", kDataKey, info.scale.size(), info.offset.size()));
+  if (!std::isfinite(info.white) || info.white <= 0)
+    throw Error(ExitCode::checkpoint, fmt::format("{}: white is {}, not a positive number", kDataKey, info.white));
+  return info;
 }
 
 }  // namespace lockstep

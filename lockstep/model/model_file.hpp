@@ -13,18 +13,50 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lockstep/data/formats/safetensors.hpp"
-#include "lockstep/model/model_info.hpp"
+#include "lockstep/data/source.hpp"
+#include "lockstep/kernels/loss.hpp"
 #include "lockstep/model/seal.hpp"
 #include "lockstep/model/weights.hpp"
 #include "lockstep/nn/network.hpp"
 
 namespace lockstep {
+
+/// What a model file says besides the network: how the network was trained and how raw samples become its input.
+struct ModelInfo {
+  std::optional<Loss> loss{};  // tells what the outputs mean: logits of classes, of bits, or plain numbers
+
+  std::string source{};  // what it was trained on: "fashion-mnist", a path
+  /// How its samples were prepared: the keys of for_each_preparation_key (data/data_fields.hpp), the others by default.
+  /// Nothing: unknown, as in files of an earlier Lockstep.
+  std::optional<DataConfig> preparation{};
+  std::vector<std::int64_t> source_shape{};  // extents of one sample there, as stored; empty: unknown
+  bool pictures = false;                     // the source was a folder of pictures
+  /// input = raw * scale + offset, with one pair for all features or one pair per feature; empty: raw numbers.
+  std::vector<double> scale{}, offset{};
+  double white = 1;                        // the raw number of a white pixel (white_of)
+  bool bytes = false;                      // the source holds bytes
+  std::vector<std::string> class_names{};  // of class 0, 1, ...; empty: the numbers are the names
+
+  friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
+};
+
+/// The entries "lockstep.loss" (where known) and "lockstep.data" (JSON) of a model file's metadata. Error(bug) when
+/// scale and offset differ in length or hold numbers that are not finite.
+std::map<std::string, std::string> info_to_metadata(const ModelInfo& info);
+
+/// The value of a key of the preparation as text, for messages: 255, "label", {"size":20,"method":"average"}.
+std::map<std::string, std::string> preparation_texts(const DataConfig& config);
+
+/// The inverse of info_to_metadata; entries that are absent leave the defaults. Error(checkpoint) names the entry that
+/// is wrong.
+ModelInfo info_from_metadata(const std::map<std::string, std::string>& metadata);
 
 struct Model {
   Network network;
@@ -42,7 +74,7 @@ void save_model(const std::filesystem::path& path, const Network& network, const
 /// The metadata of a model file, for weights of this hash.
 std::map<std::string, std::string> model_metadata(const Network& network, const ModelInfo& info,
                                                   const std::string& hash);
-/// The model in the contents of a file; Error(checkpoint) as parse_model, without the name.
+/// The model in the contents of a file; errors without the name of the file, for in_file.
 Model model_of(const Safetensors& contents);
 
 /// A checkpoint (checkpoint.hpp) is a model too. Error(checkpoint), "<path>: ...", when the file is missing, is not a

@@ -1,6 +1,7 @@
 #include "lockstep/model/onnx_graph.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include <fmt/format.h>
@@ -9,7 +10,10 @@
 #include "lockstep/core/version.hpp"
 
 namespace lockstep {
+
 namespace {
+
+constexpr int kVarint = 0, kLengthDelimited = 2, kFixed32 = 5;  // types of fields
 
 // Versions of the format and of the operators; the first that knows the second is IR 8.
 constexpr int kIrVersion = 8;
@@ -69,6 +73,43 @@ ProtobufMessage make_attribute(const OnnxAttribute& entry) {
 
 }  // namespace
 
+void ProtobufMessage::varint(std::uint64_t value) {
+  // Seven bits per byte, the lowest first; the top bit says that more follow.
+  while (value >= 0x80) {
+    data_.push_back(static_cast<std::byte>(value | 0x80));
+    value >>= 7;
+  }
+  data_.push_back(static_cast<std::byte>(value));
+}
+
+void ProtobufMessage::key(int field, int wire_type) { varint(static_cast<std::uint64_t>(field) << 3 | wire_type); }
+
+ProtobufMessage& ProtobufMessage::integer(int field, std::int64_t value) {
+  key(field, kVarint);
+  varint(static_cast<std::uint64_t>(value));
+  return *this;
+}
+
+ProtobufMessage& ProtobufMessage::real(int field, float value) {
+  key(field, kFixed32);
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  for (int shift = 0; shift < 32; shift += 8) data_.push_back(static_cast<std::byte>(bits >> shift));
+  return *this;
+}
+
+ProtobufMessage& ProtobufMessage::text(int field, std::string_view value) {
+  return bytes(field, std::as_bytes(std::span(value)));
+}
+
+ProtobufMessage& ProtobufMessage::bytes(int field, std::span<const std::byte> value) {
+  key(field, kLengthDelimited);
+  varint(value.size());
+  data_.insert(data_.end(), value.begin(), value.end());
+  return *this;
+}
+
+ProtobufMessage& ProtobufMessage::message(int field, const ProtobufMessage& value) { return bytes(field, value.data_); }
+
 int OnnxGraph::element_type() const { return precision_ == Precision::float32 ? kFloat : kDouble; }
 
 std::string OnnxGraph::node(const std::string& operation, const std::vector<std::string>& inputs,
@@ -108,7 +149,7 @@ ProtobufMessage OnnxGraph::value_info(const std::string& name, const Shape& shap
 }
 
 std::vector<std::byte> OnnxGraph::finish(const std::string& result, const Shape& input, const Shape& output) {
-  // The last value gets the public name. Nobody reads it inside the graph, so only its own node changes.
+  // The last value gets the public name. No node reads this value, so only its own node changes.
   const auto last = std::ranges::find(nodes_, result, &Node::output);
   if (last == nodes_.end())
     nodes_.push_back({.operation = "Identity", .output = kOutput, .inputs = {result}, .attributes = {}});

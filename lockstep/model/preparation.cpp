@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/data/data_fields.hpp"
 #include "lockstep/data/opened_source.hpp"
-#include "lockstep/data/preparation.hpp"
 #include "lockstep/data/samples.hpp"
 
 namespace lockstep {
@@ -65,6 +65,11 @@ Scaling times(const Scaling& scaling, std::int64_t features, double factor) {
   return {std::move(scale), std::move(offset)};
 }
 
+/// Whether bytes and fractions of white meet.
+bool differs(const ModelInfo& info, ElementType source_type, double white) {
+  return white != info.white && (info.bytes || source_type == ElementType::uint8);
+}
+
 /// The samples of a call, in the form of the model's source.
 class ModelSamples final : public RawSamples {
  public:
@@ -113,7 +118,8 @@ void describe_data(const DataConfig& config, const DataSplits& splits, ModelInfo
   info.source_shape.assign(shape.begin(), shape.end());
   info.pictures = is_folder(config.source);
   info.class_names = splits.class_names;
-  info.white = white_of(splits.source_type);
+  info.white = splits.white;
+  info.bytes = splits.source_type == ElementType::uint8;
   const std::int64_t features = splits.train->features();
   const bool one_pair = splits.scaling.fits(features + 1);
   info.scale.clear();
@@ -124,12 +130,17 @@ void describe_data(const DataConfig& config, const DataSplits& splits, ModelInfo
   }
 }
 
-double white_of(ElementType source_type) { return source_type == ElementType::uint8 ? 255 : 1; }
-
 std::optional<Scaling> scaling_of(const ModelInfo& info) {
   if (info.scale.empty()) return std::nullopt;
   if (info.scale.size() == 1) return Scaling(info.scale[0], info.offset[0]);
   return Scaling(info.scale, info.offset);
+}
+
+std::optional<Scaling> scaling_for(const ModelInfo& info, ElementType source_type, double white,
+                                   std::int64_t features) {
+  const std::optional<Scaling> scaling = scaling_of(info);
+  if (!scaling || !differs(info, source_type, white)) return scaling;
+  return times(*scaling, features, info.white / white);
 }
 
 DataConfig complete_config(const ModelInfo& info, const DataConfig& asked, const PreparationOptions& options) {
@@ -143,13 +154,13 @@ DataSplits load_data_for(const ModelInfo& info, const DataConfig& asked, const P
   DataSplits splits = load_data(completed.config, scaling, DataUse::evaluation);
   if (options.note)
     for (const std::string& line : splits.notes) options.note(line);
-  const double white = white_of(splits.source_type);
-  if (!scaling || white == info.white) return splits;
+  const double white = splits.white;
+  if (!scaling || !differs(info, splits.source_type, white)) return splits;
   if (options.note)
     options.note(
         fmt::format("{} holds {}, the model was trained on {}: white is taken to be {} here; data.scale decides",
                     asked.source, white == 1 ? "fractions" : "bytes", white == 1 ? "bytes" : "fractions", white));
-  return load_data(completed.config, times(*scaling, splits.train->features(), info.white / white),
+  return load_data(completed.config, scaling_for(info, splits.source_type, white, splits.train->features()),
                    DataUse::evaluation);
 }
 

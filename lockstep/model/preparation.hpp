@@ -21,11 +21,12 @@ namespace lockstep {
 /// Enters into `info` what `config` and its splits say: the keys of the preparation, the scaling, class names.
 void describe_data(const DataConfig& config, const DataSplits& splits, ModelInfo& info);
 
-/// The number of a white pixel in a source: 255 where it holds bytes, else 1.
-double white_of(ElementType source_type);
-
 /// How the model's raw samples become inputs; nothing when the file does not say.
 std::optional<Scaling> scaling_of(const ModelInfo& info);
+
+/// The same for samples of another source, of this type and white (white_of): where one of the two holds bytes and the
+/// other fractions of white, they are brought together; all other numbers are taken as they are.
+std::optional<Scaling> scaling_for(const ModelInfo& info, ElementType source_type, double white, std::int64_t features);
 
 struct PreparationOptions {
   /// Keys that the user has set, even to their defaults: they override those of training.
@@ -38,8 +39,7 @@ struct PreparationOptions {
 /// default.
 DataConfig complete_config(const ModelInfo& info, const DataConfig& asked, const PreparationOptions& options = {});
 
-/// load_data with that configuration and the scaling of training, unless data.scale or data.standardise are overridden.
-/// Where one of the two sources holds bytes and the other fractions of white, they are brought together.
+/// load_data with that configuration and scaling_for the source, unless data.scale or data.standardise are overridden.
 DataSplits load_data_for(const ModelInfo& info, const DataConfig& asked, const PreparationOptions& options = {});
 
 /// Whole samples as the source of training held them (info.source_shape, whatever the dims of `raw`), with the

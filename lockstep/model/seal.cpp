@@ -67,12 +67,12 @@ bool is_of_earlier_model(const SafetensorsHeader& header) {
   const auto named = [](const auto& list, const std::string& key) {
     return std::ranges::find(list, key) != list.end();
   };
-  const auto in_file = [&](std::string_view key) { return header.metadata.contains(std::string(key)); };
+  const auto present = [&](std::string_view key) { return header.metadata.contains(std::string(key)); };
   const auto known = [&](const auto& entry) { return named(kAlways, entry.first) || named(kSometimes, entry.first); };
   const auto extra = [](const SafetensorsEntry& tensor) {
     return tensor.name.starts_with("optimizer.") || tensor.name.starts_with("checkpoint.");
   };
-  return std::ranges::all_of(kAlways, in_file) && std::ranges::all_of(header.metadata, known) &&
+  return std::ranges::all_of(kAlways, present) && std::ranges::all_of(header.metadata, known) &&
          std::ranges::none_of(header.tensors, extra);
 }
 

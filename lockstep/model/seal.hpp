@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lockstep/core/error.hpp"
 #include "lockstep/data/formats/safetensors.hpp"
 
 namespace lockstep {
@@ -49,6 +50,19 @@ struct SealedFile {
 /// what is no safetensors file.
 SealedFile parse_sealed(std::span<const std::byte> bytes, std::string_view name);
 SealedFile read_sealed(const std::filesystem::path& path);
+
+/// Runs a step of reading a file. Whatever is wrong with the file, it is unusable: errors become Error(checkpoint),
+/// with the name before those that do not begin with it; but not those of resources.
+template <class Step>
+auto in_file(std::string_view name, const Step& step) {
+  try {
+    return step();
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::resources) throw;
+    const std::string_view what = error.what();
+    throw Error(ExitCode::checkpoint, what.starts_with(name) ? error.what() : std::string(name) + ": " + error.what());
+  }
+}
 
 /// A line that says what of the file is not verified; nothing when every byte is.
 std::optional<std::string> seal_note(const std::string& path, Seal seal);

@@ -1,7 +1,7 @@
 #pragma once
 // The weights of fully connected networks as MATLAB courses keep them: ThetaK [out, 1 + in] belongs to the K-th linear
 // layer, counted from 1; its first column is the bias. Row r (from 1) of the last layer answers for label r, so the
-// rule that turns labels into classes (targets.hpp) tells its output: with 10 rows, row 10 is output 0; with any other
+// rule that turns labels into classes (samples.hpp) tells its output: with 10 rows, row 10 is output 0; with any other
 // number, row r is output r - 1. A rule that is given decides instead; as_stored keeps the order of the rows.
 
 #include <optional>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/samples.hpp"
 #include "lockstep/data/source.hpp"
-#include "lockstep/data/targets.hpp"
 #include "lockstep/nn/network.hpp"
 
 namespace lockstep {

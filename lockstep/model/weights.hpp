@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lockstep/data/array.hpp"
-#include "lockstep/data/targets.hpp"
+#include "lockstep/data/samples.hpp"
 #include "lockstep/nn/network.hpp"
 
 namespace lockstep {

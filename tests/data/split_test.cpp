@@ -1,4 +1,4 @@
-#include "lockstep/data/split.hpp"
+#include "lockstep/data/opened_source.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "lockstep/data/targets.hpp"
+#include "lockstep/data/samples.hpp"
 
 #include <limits>
 

@@ -11,7 +11,6 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
-#include "lockstep/model/checkpoint_writer.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace lockstep {

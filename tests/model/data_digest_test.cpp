@@ -1,4 +1,4 @@
-#include "lockstep/model/data_digest.hpp"
+#include "lockstep/model/checkpoint.hpp"
 
 #include <set>
 

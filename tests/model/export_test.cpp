@@ -7,8 +7,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/formats/safetensors.hpp"
-#include "lockstep/model/export_onnx.hpp"
-#include "lockstep/model/protobuf.hpp"
+#include "lockstep/model/onnx_graph.hpp"
 #include "tests/support/example_networks.hpp"
 #include "tests/support/temporary_folder.hpp"
 

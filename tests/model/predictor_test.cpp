@@ -5,7 +5,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/memory_dataset.hpp"
-#include "lockstep/nn/inference_group.hpp"
+#include "lockstep/nn/layer.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/trainer.hpp"
 #include "tests/kernels/support.hpp"

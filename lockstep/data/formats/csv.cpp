@@ -1,16 +1,20 @@
 #include "lockstep/data/formats/csv.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
 
 namespace lockstep {
+
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -21,13 +25,10 @@ struct Cell {
 };
 
 std::optional<double> number_of(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  text = trimmed(text);
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 char guess_separator(std::string_view line) {
@@ -114,9 +115,8 @@ class CsvLexer {
 
 void append_line(const CsvLexer& lexer, const std::vector<Cell>& fields, std::size_t width, const CsvTable& table,
                  bool classes, std::vector<double>& values) {
-  if (fields.size() != width) {
+  if (fields.size() != width)
     lexer.fail(fields.front().at, fmt::format("{} fields, the first line has {}", fields.size(), width));
-  }
   for (std::size_t c = 0; c < width; ++c) {
     const auto value = number_of(fields[c].text);
     if (!value) {
@@ -130,7 +130,64 @@ void append_line(const CsvLexer& lexer, const std::vector<Cell>& fields, std::si
   }
 }
 
+constexpr std::array<std::string_view, 10> kLabelNames = {"label",   "labels",   "class",   "class_label", "target",
+                                                          "targets", "category", "species", "outcome",     "y"};
+constexpr std::string_view kKey = "data.label_column names another";
+
+std::vector<std::int64_t> columns_called(std::span<const std::string> columns) {
+  std::vector<std::int64_t> found;
+  bool has_x = false;
+  for (const std::string& column : columns) has_x = has_x || plain_name(column) == "x";
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const std::string name = plain_name(columns[c]);
+    const bool known = std::find(kLabelNames.begin(), kLabelNames.end(), name) != kLabelNames.end();
+    if (known && !(name == "y" && has_x)) found.push_back(static_cast<std::int64_t>(c));
+  }
+  return found;
+}
+
 }  // namespace
+
+std::string label_names() { return fmt::format("{}", fmt::join(kLabelNames, ", ")); }
+
+std::string plain_name(std::string_view column) { return lower_case(trimmed(column)); }
+
+std::string column_name(std::span<const std::string> columns, std::int64_t column) {
+  if (columns.empty()) return fmt::format("column {}", column);
+  return fmt::format("column {} ({})", column, printable(columns[static_cast<std::size_t>(column)]));
+}
+
+CsvLabel choose_label(std::span<const std::string> columns, std::int64_t width, std::string_view wanted,
+                      std::string_view name) {
+  if (wanted == "none") return {};
+  if (!wanted.empty()) return {find_column(columns, width, wanted, name), {}};
+  const std::int64_t last = width - 1;
+  if (columns.empty())
+    return {last,
+            fmt::format("{}: it has no header; the last column, {}, is taken as the label; {}", name, last, kKey)};
+  const std::vector<std::int64_t> called = columns_called(columns);
+  if (called.empty())
+    return {last, fmt::format("{}: no column is called {}; the last one, {}, is taken as the label; {}", name,
+                              label_names(), column_name(columns, last), kKey)};
+  if (called.size() > 1)
+    throw Error(ExitCode::usage, fmt::format("{}: {} and {} could both be the label; say which in data.label_column",
+                                             name, column_name(columns, called[0]), column_name(columns, called[1])));
+  return {called[0], fmt::format("{}: {} is taken as the label; {}", name, column_name(columns, called[0]), kKey)};
+}
+
+std::int64_t find_column(std::span<const std::string> columns, std::int64_t width, std::string_view column,
+                         std::string_view name) {
+  if (column == "last") return width - 1;
+  const auto found = std::find(columns.begin(), columns.end(), column);
+  if (found != columns.end()) return found - columns.begin();
+  if (const auto index = parse_number<std::int64_t>(column); index && *index >= 0 && *index < width) return *index;
+  const std::vector<std::string_view> names(columns.begin(), columns.end());
+  const std::string known = names.empty() ? "it has no header" : fmt::format("names: {}", printable_list(names));
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{}: no column \"{}\" among {} ({}); data.label_column = \"none\" takes a file without labels", name,
+                  column, width, known));
+}
 
 CsvTable parse_csv(std::span<const std::byte> bytes, std::string_view name, const CsvOptions& options) {
   CsvLexer lexer({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name, options.separator);

@@ -27,22 +27,9 @@ constexpr std::array<IdxType, 6> kIdxTypes{{{0x08, ElementType::uint8},
                                             {0x0D, ElementType::float32},
                                             {0x0E, ElementType::float64}}};
 
-bool is_gzip(std::span<const std::byte> bytes) {
-  return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
-}
-
 Array parse_plain(std::span<const std::byte> bytes, std::string_view name) {
   const ArrayHeader header = parse_idx_header(bytes, name);
-  const auto left = static_cast<std::int64_t>(bytes.size()) - header.data_offset;
-  if (left != header.data_bytes) {
-    fail_data(name, header.data_offset,
-              fmt::format("{} bytes of data follow the header, its sizes [{}] need {}", left,
-                          fmt::join(header.dims, ","), header.data_bytes));
-  }
-  const auto data = bytes.subspan(static_cast<std::size_t>(header.data_offset));
-  Array array{header.type, header.dims, {data.begin(), data.end()}};
-  to_native_order(array.bytes, element_size(array.type), header.order);
-  return array;
+  return read_elements(bytes, header, fmt::format("its sizes [{}] need", fmt::join(header.dims, ",")), name);
 }
 
 Array parse_gzip(std::span<const std::byte> bytes, std::string_view name) {
@@ -63,17 +50,13 @@ Array parse_gzip(std::span<const std::byte> bytes, std::string_view name) {
 ArrayHeader parse_idx_header(std::span<const std::byte> bytes, std::string_view name) {
   ByteReader reader(bytes, name, std::endian::big);
   const auto magic = reader.take(4, "the magic number");
-  if (magic[0] != std::byte{0} || magic[1] != std::byte{0}) {
+  if (magic[0] != std::byte{0} || magic[1] != std::byte{0})
     fail_data(name, 0, "not an IDX file: it begins with two zero bytes (or is gzip-compressed)");
-  }
   ArrayHeader header;
   header.order = std::endian::big;
   const auto code = std::to_integer<std::uint8_t>(magic[2]);
-  const IdxType* found = nullptr;
-  for (const IdxType& entry : kIdxTypes) {
-    if (entry.code == code) found = &entry;
-  }
-  if (found == nullptr) fail_data(name, 2, fmt::format("unknown IDX element type 0x{:02x}", code));
+  const auto* const found = std::ranges::find(kIdxTypes, code, &IdxType::code);
+  if (found == kIdxTypes.end()) fail_data(name, 2, fmt::format("unknown IDX element type 0x{:02x}", code));
   header.type = found->type;
   const auto rank = std::to_integer<int>(magic[3]);
   if (rank == 0) fail_data(name, 3, "IDX rank 0, at least one dimension was expected");
@@ -92,23 +75,16 @@ Array parse_idx(std::span<const std::byte> bytes, std::string_view name) {
 Array read_idx(const std::filesystem::path& path) { return parse_idx(read_data_file(path), path.string()); }
 
 std::vector<std::byte> write_idx(const Array& array) {
-  const IdxType* found = nullptr;
-  for (const IdxType& entry : kIdxTypes) {
-    if (entry.type == array.type) found = &entry;
-  }
+  const auto* const found = std::ranges::find(kIdxTypes, array.type, &IdxType::type);
   const bool sizes_fit = std::all_of(array.dims.begin(), array.dims.end(),
                                      [](std::int64_t extent) { return std::in_range<std::uint32_t>(extent); });
-  if (found == nullptr || array.rank() < 1 || array.rank() > 255 || !sizes_fit) {
+  if (found == kIdxTypes.end() || array.rank() < 1 || array.rank() > 255 || !sizes_fit) {
     throw Error(ExitCode::bug, fmt::format("write_idx: IDX cannot hold {}", array.describe()));
   }
   std::vector<std::byte> out{std::byte{0}, std::byte{0}, std::byte{found->code},
                              std::byte{static_cast<std::uint8_t>(array.rank())}};
-  for (const std::int64_t extent : array.dims) {
-    append_number(out, static_cast<std::uint32_t>(extent), std::endian::big);
-  }
-  const auto data = out.insert(out.end(), array.bytes.begin(), array.bytes.end());
-  to_native_order(std::span(out).subspan(static_cast<std::size_t>(data - out.begin())), element_size(array.type),
-                  std::endian::big);
+  for (const std::int64_t extent : array.dims) append_number(out, static_cast<std::uint32_t>(extent), std::endian::big);
+  append_elements(out, array, std::endian::big);
   return out;
 }
 

@@ -1,7 +1,6 @@
 #include "lockstep/data/formats/image_folder.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -10,6 +9,7 @@
 
 #include "lockstep/core/checked.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/file.hpp"
 #include "lockstep/data/formats/png.hpp"
 
@@ -41,10 +41,8 @@ std::vector<std::string> list(const fs::path& folder) {
 }
 
 std::optional<std::int64_t> class_number(const std::string& name) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
-  if (error != std::errc{} || end != name.data() + name.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = parse_number<std::int64_t>(name);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::vector<std::string> class_names_of(const fs::path& folder) {
@@ -53,10 +51,9 @@ std::vector<std::string> class_names_of(const fs::path& folder) {
     if (!fs::is_directory(folder / name))
       bad_folder(folder / name, "expected a sub-folder of PNG images for each class");
   }
-  if (std::all_of(names.begin(), names.end(), [](const std::string& name) { return class_number(name).has_value(); })) {
+  if (std::all_of(names.begin(), names.end(), [](const std::string& name) { return class_number(name).has_value(); }))
     std::stable_sort(names.begin(), names.end(),
                      [](const std::string& a, const std::string& b) { return *class_number(a) < *class_number(b); });
-  }
   return names;
 }
 
@@ -87,10 +84,9 @@ ImageShape common_shape(const std::vector<ImageFile>& files) {
     const std::string name = file.path.string();
     const ImageShape shape = parse_png_shape(read_data_file(file.path), name);
     if (&file == &files.front()) common = shape;
-    if (shape.height != common.height || shape.width != common.width) {
+    if (shape.height != common.height || shape.width != common.width)
       bad_folder(file.path, fmt::format("{}x{} pixels, but {} has {}x{}; all images must have one size", shape.width,
                                         shape.height, files.front().path.string(), common.width, common.height));
-    }
     common.channels = std::max(common.channels, shape.channels);
   }
   return common;

@@ -41,16 +41,14 @@ Inflater::Inflater(std::span<const std::byte> compressed, Deflate wrapper, std::
       name_(name),
       start_(start),
       size_(static_cast<std::int64_t>(compressed.size())) {
-  if (compressed.size() > std::numeric_limits<uInt>::max()) {
+  if (compressed.size() > std::numeric_limits<uInt>::max())
     fail("compressed data beyond 4 GiB is not supported, decompress the file first");
-  }
   state_->wrapper = wrapper;
   // zlib's interface is not const-correct; it does not write to its input.
   state_->stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(compressed.data()));
   state_->stream.avail_in = static_cast<uInt>(compressed.size());
-  if (inflateInit2(&state_->stream, window_bits(wrapper)) != Z_OK) {
+  if (inflateInit2(&state_->stream, window_bits(wrapper)) != Z_OK)
     throw Error(ExitCode::resources, "zlib: out of memory");
-  }
 }
 
 Inflater::~Inflater() { inflateEnd(&state_->stream); }
@@ -92,9 +90,8 @@ std::int64_t Inflater::read(std::span<std::byte> out) {
 }
 
 std::vector<std::byte> Inflater::read_exactly(std::int64_t count, std::string_view what) {
-  if (count / kMaxRatio > size_) {
+  if (count / kMaxRatio > size_)
     fail(fmt::format("{} claims {} bytes, more than {} compressed bytes can hold", what, count, size_));
-  }
   std::vector<std::byte> out;
   std::int64_t have = 0;
   while (have < count) {
@@ -114,9 +111,8 @@ void Inflater::expect_end() {
 
 std::vector<std::byte> deflate_bytes(std::span<const std::byte> bytes, Deflate wrapper) {
   z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits(wrapper), 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits(wrapper), 8, Z_DEFAULT_STRATEGY) != Z_OK)
     throw Error(ExitCode::resources, "zlib: out of memory");
-  }
   std::vector<std::byte> out(deflateBound(&stream, static_cast<uLong>(bytes.size())));
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());

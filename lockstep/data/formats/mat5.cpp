@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -20,6 +21,7 @@
 #include "lockstep/data/formats/inflate.hpp"
 
 namespace lockstep {
+
 namespace {
 
 constexpr std::int64_t kFileHeader = 128;
@@ -93,9 +95,7 @@ class VariableStream {
 
   /// The next bytes of the variable; memory is taken only for bytes that exist.
   std::vector<std::byte> take(std::int64_t count, std::string_view what) {
-    if (count > left_) {
-      fail(fmt::format("the variable ends inside {}: {} bytes wanted, {} left", what, count, left_));
-    }
+    if (count > left_) fail(fmt::format("the variable ends inside {}: {} bytes wanted, {} left", what, count, left_));
     left_ -= count;
     return raw(count, what);
   }
@@ -175,8 +175,7 @@ MatrixHeader read_matrix_header(VariableStream& stream) {
   if (tag.type != 6 || flags.size() != 2) stream.fail("a variable does not begin with its array flags");
   const std::uint32_t code = flags[0] & 0xFF;
   const bool complex = (flags[0] & 0x0800) != 0;
-  const auto found =
-      std::find_if(kClasses.begin(), kClasses.end(), [&](const MatlabClass& entry) { return entry.code == code; });
+  const auto* const found = std::ranges::find(kClasses, code, &MatlabClass::code);
   if (found == kClasses.end()) stream.fail(fmt::format("unknown array class {}", code));
   header.entry.kind = complex ? fmt::format("complex {}", found->name) : std::string(found->name);
   header.entry.readable = found->type.has_value() && !complex;
@@ -224,14 +223,12 @@ void convert(std::span<const std::byte> in, std::span<std::byte> out, const Vari
 Array read_matrix(VariableStream& stream, const MatrixHeader& header) {
   Tag tag;
   std::vector<std::byte> data = stream.element(tag, 8 * header.elements, "the data");
-  const auto stored = std::find_if(kStorageTypes.begin(), kStorageTypes.end(),
-                                   [&](const StorageType& entry) { return entry.code == tag.type; });
+  const auto* const stored = std::ranges::find(kStorageTypes, tag.type, &StorageType::code);
   if (stored == kStorageTypes.end()) stream.fail(fmt::format("data of unknown type {}", tag.type));
   const std::int64_t size = element_size(stored->type);
-  if (static_cast<std::int64_t>(data.size()) != header.elements * size) {
+  if (static_cast<std::int64_t>(data.size()) != header.elements * size)
     stream.fail(fmt::format("{} bytes of {} data, the dimensions [{}] need {}", data.size(), to_string(stored->type),
                             fmt::join(header.entry.dims, ","), header.elements * size));
-  }
   stream.expect_end();
   to_native_order(data, size, stream.order());
   Array array{*header.type, header.entry.dims, {}};
@@ -255,15 +252,53 @@ std::endian read_file_header(std::span<const std::byte> bytes, std::string_view 
   constexpr std::string_view kHdf5 = "MATLAB 7.3";
   const std::string_view head(reinterpret_cast<const char*>(text.data()), kHdf5.size());
   if (head == kHdf5) fail_data(name, 0, "a version 7.3 file (HDF5), save it with -v7 or -v6");
-  if (mark != 0x4D49 && mark != 0x494D) {
-    fail_data(name, 126, "not a MATLAB level 5 file: no byte order mark IM or MI");
-  }
+  if (mark != 0x4D49 && mark != 0x494D) fail_data(name, 126, "not a MATLAB level 5 file: no byte order mark IM or MI");
   // The mark reads "MI" in the order of the writer; the version beside it in the same order.
   const std::endian order = mark == 0x4D49 ? std::endian::little : std::endian::big;
-  if ((order == std::endian::little ? version : static_cast<std::uint16_t>(version << 8 | version >> 8)) != 0x0100) {
+  if ((order == std::endian::little ? version : static_cast<std::uint16_t>(version << 8 | version >> 8)) != 0x0100)
     fail_data(name, 124, fmt::format("version 0x{:04x}, expected 0x0100 (level 5)", version));
-  }
   return order;
+}
+
+// What write_mat5 writes.
+constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kDouble = 9;
+constexpr std::uint32_t kDoubleClass = 6;
+
+bool is_matlab_name(std::string_view name) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return !name.empty() && name.size() <= 63 && letter(name.front()) && std::all_of(name.begin(), name.end(), part);
+}
+
+void append_element(std::vector<std::byte>& out, std::uint32_t type, std::span<const std::byte> bytes) {
+  append_number(out, type);
+  append_number(out, static_cast<std::uint32_t>(bytes.size()));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+  while (out.size() % 8 != 0) out.push_back(std::byte{0});
+}
+
+/// The elements as little-endian doubles, first index fastest.
+std::vector<std::byte> column_major_doubles(const Array& array, const std::vector<std::int64_t>& dims) {
+  // A row-major array is the column-major array of the reversed dimensions, so the same routine turns it round.
+  std::vector<std::byte> doubles;
+  doubles.reserve(static_cast<std::size_t>(array.elements()) * 8);
+  for (std::int64_t i = 0; i < array.elements(); ++i) append_number(doubles, array.value(i));
+  const std::vector<std::int64_t> reversed(dims.rbegin(), dims.rend());
+  return column_to_row_major(std::move(doubles), reversed, 8);
+}
+
+std::vector<std::byte> matrix_body(const NamedArray& entry) {
+  std::vector<std::int64_t> dims = entry.array.dims;
+  while (dims.size() < 2) dims.push_back(1);
+  std::vector<std::byte> flags, extents, body;
+  append_number(flags, kDoubleClass);
+  append_number<std::uint32_t>(flags, 0);
+  for (const std::int64_t extent : dims) append_number(extents, static_cast<std::int32_t>(extent));
+  append_element(body, kUint32, flags);
+  append_element(body, kInt32, extents);
+  append_element(body, kInt8, std::as_bytes(std::span(entry.name)));
+  append_element(body, kDouble, column_major_doubles(entry.array, dims));
+  return body;
 }
 
 }  // namespace
@@ -281,9 +316,8 @@ Mat5Reader::Mat5Reader(std::span<const std::byte> bytes, std::string_view name)
       MatrixHeader header = read_matrix_header(stream);
       header.entry.offset = offset;
       // MATLAB keeps unnamed elements of its own in some files; they are listed and cannot be asked for.
-      if (!header.entry.name.empty() && !index_.emplace(header.entry.name, entries_.size()).second) {
+      if (!header.entry.name.empty() && !index_.emplace(header.entry.name, entries_.size()).second)
         fail_data(name_, offset, "two variables have the same name");
-      }
       entries_.push_back(std::move(header.entry));
     } else {
       fail_data(name_, offset, fmt::format("an element of type {}, expected an array", type));
@@ -305,11 +339,10 @@ Array Mat5Reader::read(std::string_view key) const {
 }
 
 Array Mat5Reader::read(const Mat5Entry& entry) const {
-  if (!entry.readable) {
+  if (!entry.readable)
     fail_data(
         name_, entry.offset,
         fmt::format("\"{}\" is a {} array, only real numeric arrays can be read", printable(entry.name), entry.kind));
-  }
   VariableStream stream(bytes_, entry.offset, order_, name_);
   const MatrixHeader header = read_matrix_header(stream);
   return read_matrix(stream, header);
@@ -323,6 +356,27 @@ std::vector<NamedArray> read_mat5(const std::filesystem::path& path) {
     if (entry.readable) arrays.push_back({entry.name, reader.read(entry)});
   }
   return arrays;
+}
+
+std::vector<std::byte> write_mat5(std::span<const NamedArray> arrays) {
+  std::string text = "MATLAB 5.0 MAT-file, written by Lockstep";
+  text.resize(124, ' ');
+  std::fill(text.begin() + 116, text.end(), '\0');  // no subsystem data
+  std::vector<std::byte> out;
+  append_text(out, text);
+  append_number<std::uint16_t>(out, 0x0100);
+  append_text(out, "IM");
+  for (const NamedArray& entry : arrays) {
+    if (!is_matlab_name(entry.name)) {
+      throw Error(ExitCode::usage, fmt::format("write_mat5: \"{}\" is no MATLAB name", entry.name));
+    }
+    const std::int64_t limit = std::numeric_limits<std::uint32_t>::max() - 65536;
+    if (entry.array.elements() > limit / 8 || entry.array.rank() > 32) {
+      throw Error(ExitCode::resources, fmt::format("write_mat5: {} is too large for a level 5 file", entry.name));
+    }
+    append_element(out, kMatrix, matrix_body(entry));
+  }
+  return out;
 }
 
 }  // namespace lockstep

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,9 +52,7 @@ class HeaderParser {
     }
     skip_spaces();
     if (at_ != text_.size()) fail("text behind the header's dictionary");
-    if (!has_descr_ || !has_order_ || !has_shape_) {
-      fail("the header lacks one of 'descr', 'fortran_order' and 'shape'");
-    }
+    if (!has_descr_ || !has_order_ || !has_shape_) fail("the header lacks one of 'descr', 'fortran_order' and 'shape'");
     return std::move(header_);
   }
 
@@ -120,14 +117,11 @@ class HeaderParser {
   void read_descr() {
     const std::string_view descr = string();
     const char order = descr.empty() ? '\0' : descr.front();
-    const auto found = std::find_if(kNpyTypes.begin(), kNpyTypes.end(), [&](const NpyType& entry) {
-      return !descr.empty() && entry.code == descr.substr(1);
-    });
+    const auto* const found = std::ranges::find(kNpyTypes, descr.substr(descr.empty() ? 0 : 1), &NpyType::code);
     const bool single_byte = found != kNpyTypes.end() && element_size(found->type) == 1;
     const bool known_order = order == '<' || order == '>' || order == '=' || (order == '|' && single_byte);
-    if (found == kNpyTypes.end() || !known_order) {
+    if (found == kNpyTypes.end() || !known_order)
       fail("unsupported element type, expected float32, float64, bool or an integer of 8 to 64 bits");
-    }
     header_.type = found->type;
     header_.order = order == '>' ? std::endian::big : (order == '<' ? std::endian::little : std::endian::native);
   }
@@ -164,9 +158,8 @@ class HeaderParser {
 ArrayHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view name) {
   ByteReader reader(bytes, name);
   const auto magic = reader.take(6, "the magic string");
-  if (!std::equal(magic.begin(), magic.end(), std::as_bytes(std::span(kMagic)).begin())) {
+  if (!std::equal(magic.begin(), magic.end(), std::as_bytes(std::span(kMagic)).begin()))
     fail_data(name, 0, "not a .npy file: it begins with \\x93NUMPY");
-  }
   const auto version = reader.take(2, "the version");
   const int major = std::to_integer<int>(version[0]);
   if (major < 1 || major > 3) fail_data(name, 6, fmt::format("version {} of .npy is unknown, expected 1 to 3", major));
@@ -185,25 +178,13 @@ ArrayHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view 
 
 Array parse_npy(std::span<const std::byte> bytes, std::string_view name) {
   const ArrayHeader header = parse_npy_header(bytes, name);
-  const auto left = static_cast<std::int64_t>(bytes.size()) - header.data_offset;
-  if (left != header.data_bytes) {
-    fail_data(name, header.data_offset,
-              fmt::format("{} bytes of data follow the header, its shape ({}) needs {}", left,
-                          fmt::join(header.dims, ","), header.data_bytes));
-  }
-  const auto data = bytes.subspan(static_cast<std::size_t>(header.data_offset));
-  Array array{header.type, header.dims, {data.begin(), data.end()}};
-  const std::int64_t size = element_size(array.type);
-  if (header.column_major) array.bytes = column_to_row_major(std::move(array.bytes), array.dims, size);
-  to_native_order(array.bytes, size, header.order);
-  return array;
+  return read_elements(bytes, header, fmt::format("its shape ({}) needs", fmt::join(header.dims, ",")), name);
 }
 
 Array read_npy(const std::filesystem::path& path) { return parse_npy(read_data_file(path), path.string()); }
 
 std::vector<std::byte> write_npy(const Array& array) {
-  const auto code =
-      std::find_if(kNpyTypes.begin(), kNpyTypes.end(), [&](const NpyType& entry) { return entry.type == array.type; });
+  const auto* const code = std::ranges::find(kNpyTypes, array.type, &NpyType::type);
   const char order = element_size(array.type) == 1 ? '|' : '<';
   std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", order, code->code,
                                    fmt::join(array.dims, ", "), array.rank() == 1 ? "," : "");
@@ -216,9 +197,7 @@ std::vector<std::byte> write_npy(const Array& array) {
   out.push_back(std::byte{0});
   append_number(out, static_cast<std::uint16_t>(header.size()));
   append_text(out, header);
-  const auto data = out.insert(out.end(), array.bytes.begin(), array.bytes.end());
-  to_native_order(std::span(out).subspan(static_cast<std::size_t>(data - out.begin())), element_size(array.type),
-                  std::endian::little);
+  append_elements(out, array, std::endian::little);
   return out;
 }
 

@@ -1,13 +1,188 @@
 #include "lockstep/data/formats/npz.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <set>
+
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
+#include "lockstep/data/formats/inflate.hpp"
 #include "lockstep/data/formats/npy.hpp"
 
 namespace lockstep {
+
+namespace {
+
+constexpr std::uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, kEndOfDirectory = 0x06054b50;
+constexpr std::int64_t kLocalHeaderSize = 30, kEndSize = 22, kMaxComment = 65535;
+constexpr std::uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kUtf8 = 0x800;
+constexpr std::string_view kNoZip64 = "ZIP64 archives are not supported, save arrays beyond 4 GiB as .npy files";
+
+struct Directory {
+  std::int64_t offset = 0, size = 0, entries = 0;
+};
+
+std::uint32_t crc_of(std::span<const std::byte> bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<z_size_t>(bytes.size())));
+}
+
+Directory find_directory(std::span<const std::byte> bytes, std::string_view name) {
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  // The record is last but for a comment of unknown length; a true one ends exactly where its comment ends.
+  for (std::int64_t at = size - kEndSize; at >= std::max<std::int64_t>(0, size - kEndSize - kMaxComment); --at) {
+    ByteReader reader(bytes.subspan(static_cast<std::size_t>(at)), name);
+    if (reader.u32("the end record") != kEndOfDirectory) continue;
+    const std::uint16_t disk = reader.u16("the end record"), first_disk = reader.u16("the end record");
+    const std::uint16_t here = reader.u16("the end record"), entries = reader.u16("the end record");
+    const std::uint32_t length = reader.u32("the end record"), offset = reader.u32("the end record");
+    if (reader.u16("the end record") != size - at - kEndSize) continue;
+    if (disk != 0 || first_disk != 0 || here != entries) fail_data(name, at, "the archive is split over several files");
+    if (entries == 0xFFFF || length == 0xFFFFFFFF || offset == 0xFFFFFFFF) fail_data(name, at, kNoZip64);
+    if (std::int64_t{offset} + length > at) fail_data(name, at, "the central directory does not fit the file");
+    return {offset, length, entries};
+  }
+  fail_data(name, size, "not a ZIP archive, or truncated: it has no end record");
+}
+
+ZipEntry read_entry(ByteReader& reader, const Directory& directory) {
+  const std::int64_t start = reader.offset();
+  const auto fail = [&](std::string_view what) { fail_data(reader.name(), directory.offset + start, what); };
+  constexpr std::string_view kWhat = "the central directory";
+  if (reader.u32(kWhat) != kCentralHeader) fail("no entry of a central directory stands here");
+  reader.take(4, kWhat);  // versions
+  const std::uint16_t flags = reader.u16(kWhat), method = reader.u16(kWhat);
+  reader.take(4, kWhat);  // time and date
+  ZipEntry entry;
+  entry.crc = reader.u32(kWhat);
+  entry.compressed = reader.u32(kWhat);
+  entry.size = reader.u32(kWhat);
+  const std::uint16_t name_length = reader.u16(kWhat), extra = reader.u16(kWhat), comment = reader.u16(kWhat);
+  reader.take(8, kWhat);  // disk, attributes
+  entry.header_offset = reader.u32(kWhat);
+  const auto raw_name = reader.take(name_length, kWhat);
+  entry.name.assign(reinterpret_cast<const char*>(raw_name.data()), raw_name.size());
+  reader.take(std::int64_t{extra} + comment, kWhat);
+  if ((flags & kEncrypted) != 0) fail("the member is encrypted");
+  if (method != kStored && method != kDeflated) fail(fmt::format("unknown compression method {}", method));
+  entry.deflated = method == kDeflated;
+  if (entry.compressed == 0xFFFFFFFF || entry.size == 0xFFFFFFFF || entry.header_offset == 0xFFFFFFFF) fail(kNoZip64);
+  if (!entry.deflated && entry.compressed != entry.size) fail("a stored member with two different sizes");
+  if (entry.header_offset + kLocalHeaderSize + entry.compressed > directory.offset)
+    fail("the member does not fit the archive");
+  return entry;
+}
+
+/// The local header repeats the entry, with a length of extra fields of its own; its sizes may be placeholders.
+std::int64_t find_data(std::span<const std::byte> bytes, const ZipEntry& entry, std::string_view name) {
+  ByteReader header(bytes.subspan(static_cast<std::size_t>(entry.header_offset)), name);
+  if (header.u32("a member's header") != kLocalHeader)
+    fail_data(name, entry.header_offset, "no member's header stands where the central directory says");
+  header.take(22, "a member's header");
+  const std::uint16_t name_length = header.u16("a member's header"), extra = header.u16("a member's header");
+  return entry.header_offset + kLocalHeaderSize + name_length + extra;
+}
+
+/// Every byte of the archive belongs to one member at most: else a small file could hold any number of large ones.
+void check_overlaps(const std::vector<ZipEntry>& entries, std::int64_t end, std::string_view name) {
+  std::vector<const ZipEntry*> by_place;
+  for (const ZipEntry& entry : entries) by_place.push_back(&entry);
+  std::sort(by_place.begin(), by_place.end(),
+            [](const ZipEntry* a, const ZipEntry* b) { return a->header_offset < b->header_offset; });
+  for (std::size_t i = 0; i < by_place.size(); ++i) {
+    const std::int64_t limit = i + 1 < by_place.size() ? by_place[i + 1]->header_offset : end;
+    if (by_place[i]->data_offset + by_place[i]->compressed <= limit) continue;
+    fail_data(name, by_place[i]->header_offset,
+              fmt::format("the member \"{}\" overlaps what follows it, the file is damaged or made to do harm",
+                          printable(by_place[i]->name)));
+  }
+}
+
+}  // namespace
+
+std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_view name) {
+  const Directory directory = find_directory(bytes, name);
+  ByteReader reader(bytes.subspan(static_cast<std::size_t>(directory.offset), static_cast<std::size_t>(directory.size)),
+                    name);
+  std::vector<ZipEntry> entries;
+  std::set<std::string> names;
+  for (std::int64_t i = 0; i < directory.entries; ++i) {
+    const std::int64_t start = directory.offset + reader.offset();
+    entries.push_back(read_entry(reader, directory));
+    if (!names.insert(entries.back().name).second) fail_data(name, start, "two members have the same name");
+    entries.back().data_offset = find_data(bytes, entries.back(), name);
+  }
+  check_overlaps(entries, directory.offset, name);
+  return entries;
+}
+
+namespace {
+
+/// The content of a member: size and CRC-32 checked.
+std::vector<std::byte> extract_zip(std::span<const std::byte> bytes, const ZipEntry& entry, std::string_view name) {
+  const std::int64_t start = entry.data_offset;
+  const auto data = bytes.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(entry.compressed));
+  std::vector<std::byte> content;
+  if (entry.deflated) {
+    Inflater stream(data, Deflate::raw, name, start);
+    content = stream.read_exactly(entry.size, "a member");
+    stream.expect_end();
+  } else {
+    content.assign(data.begin(), data.end());
+  }
+  if (crc_of(content) != entry.crc) fail_data(name, start, "the checksum of the member is wrong, the file is damaged");
+  return content;
+}
+
+void append_common(std::vector<std::byte>& out, const ZipMember& member, std::uint32_t crc) {
+  const auto size = static_cast<std::uint32_t>(member.content.size());
+  append_number<std::uint16_t>(out, 20);  // version 2.0 is enough to read it
+  append_number<std::uint16_t>(out, kUtf8);
+  append_number<std::uint16_t>(out, kStored);
+  append_number<std::uint16_t>(out, 0);     // time
+  append_number<std::uint16_t>(out, 0x21);  // 1 January 1980, the first date ZIP knows
+  append_number(out, crc);
+  append_number(out, size);
+  append_number(out, size);
+  append_number(out, static_cast<std::uint16_t>(member.name.size()));
+  append_number<std::uint16_t>(out, 0);  // extra fields
+}
+
+}  // namespace
+
+std::vector<std::byte> write_zip(std::span<const ZipMember> members) {
+  std::vector<std::byte> out, directory;
+  for (const ZipMember& member : members) {
+    const std::uint32_t crc = crc_of(member.content);
+    append_number(directory, kCentralHeader);
+    append_number<std::uint16_t>(directory, 20);
+    append_common(directory, member, crc);
+    directory.resize(directory.size() + 10);  // comment, disk, attributes
+    append_number(directory, static_cast<std::uint32_t>(out.size()));
+    append_text(directory, member.name);
+    append_number(out, kLocalHeader);
+    append_common(out, member, crc);
+    append_text(out, member.name);
+    out.insert(out.end(), member.content.begin(), member.content.end());
+    if (out.size() + directory.size() >= std::numeric_limits<std::uint32_t>::max() || members.size() >= 0xFFFF)
+      throw Error(ExitCode::resources, "a ZIP archive holds at most 4 GiB and 65534 members");
+  }
+  const auto start = static_cast<std::uint32_t>(out.size());
+  out.insert(out.end(), directory.begin(), directory.end());
+  append_number(out, kEndOfDirectory);
+  append_number<std::uint32_t>(out, 0);  // disks
+  append_number(out, static_cast<std::uint16_t>(members.size()));
+  append_number(out, static_cast<std::uint16_t>(members.size()));
+  append_number(out, static_cast<std::uint32_t>(directory.size()));
+  append_number(out, start);
+  append_number<std::uint16_t>(out, 0);
+  return out;
+}
+
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
@@ -22,10 +197,9 @@ std::string_view entry_key(const ZipEntry& entry) {
 NpzReader::NpzReader(std::span<const std::byte> bytes, std::string_view name)
     : bytes_(bytes), name_(name), entries_(parse_zip(bytes, name)) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (!index_.emplace(entry_key(entries_[i]), i).second) {
+    if (!index_.emplace(entry_key(entries_[i]), i).second)
       fail_data(name_, entries_[i].header_offset,
                 fmt::format("two members hold the array \"{}\"", printable(entry_key(entries_[i]))));
-    }
   }
 }
 
@@ -58,9 +232,8 @@ std::vector<NamedArray> read_npz(const std::filesystem::path& path) {
 
 std::vector<std::byte> write_npz(std::span<const NamedArray> arrays) {
   std::vector<ZipMember> members;
-  for (const NamedArray& entry : arrays) {
+  for (const NamedArray& entry : arrays)
     members.push_back({fmt::format("{}{}", entry.name, kSuffix), write_npy(entry.array)});
-  }
   return write_zip(members);
 }
 

@@ -2,6 +2,7 @@
 // NumPy's .npz: a ZIP archive whose members are .npy files, stored (savez) or deflated (savez_compressed).
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -10,9 +11,33 @@
 #include <vector>
 
 #include "lockstep/data/array.hpp"
-#include "lockstep/data/formats/zip.hpp"
 
 namespace lockstep {
+
+/// A member of the archive. Of ZIP as much as .npz files use: members stored or deflated, no encryption, no split
+/// archives, no ZIP64 (members beyond 4 GiB). Everything is read from the central directory and checked against the
+/// file's length.
+struct ZipEntry {
+  std::string name;
+  std::int64_t header_offset = 0;  // of the local header
+  std::int64_t data_offset = 0;    // of the member's bytes, behind it
+  std::int64_t compressed = 0, size = 0;
+  std::uint32_t crc = 0;
+  bool deflated = false;
+};
+
+/// The members in the order of the central directory. `name` is the archive, for messages. Error(data) for two members
+/// of one name, and for members that share bytes: all of them together then hold at most 1032 times the archive's size,
+/// which is the most that deflate can do.
+std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_view name);
+
+struct ZipMember {
+  std::string name;
+  std::vector<std::byte> content;
+};
+/// An archive of stored members without time stamps: the same bytes for the same content. Error(resources) beyond
+/// 4 GiB or 65535 members.
+std::vector<std::byte> write_zip(std::span<const ZipMember> members);
 
 /// An archive opened in memory: `bytes` must outlive it. Error(data) when two members are one array ("a" and "a.npy").
 class NpzReader {

@@ -97,20 +97,18 @@ bool read_rows(Decoder& decoder) {
 
 void open(Decoder& decoder, std::span<const std::byte> bytes, std::string_view name) {
   decoder.input = bytes;
-  if (bytes.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, 8) != 0) {
+  if (bytes.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, 8) != 0)
     fail_data(name, 0, "not a PNG file");
-  }
   decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, lockstep_png_error, lockstep_png_warning);
   if (decoder.png != nullptr) decoder.info = png_create_info_struct(decoder.png);
   if (decoder.info == nullptr) throw Error(ExitCode::resources, "libpng: out of memory");
   if (!read_png_header(decoder)) bad_png(decoder, name);
   // At one bit per pixel, the least PNG can store, `size` compressed bytes hold at most size * ratio * 8 pixels.
   const std::int64_t pixels = decoder.width * decoder.height;
-  if (pixels > kMaxPixels || pixels / (8 * kMaxDeflation) > static_cast<std::int64_t>(bytes.size())) {
+  if (pixels > kMaxPixels || pixels / (8 * kMaxDeflation) > static_cast<std::int64_t>(bytes.size()))
     fail_data(name, 16,
               fmt::format("an image of {}x{} pixels in {} bytes is not believable", decoder.width, decoder.height,
                           bytes.size()));
-  }
 }
 
 void decode(Decoder& decoder, std::string_view name) {
@@ -136,9 +134,8 @@ Array to_planes(const Decoder& decoder, std::int64_t channels) {
       out[i] = static_cast<std::uint8_t>((19595u * pixel[0] + 38470u * pixel[1] + 7471u * pixel[2] + 32768u) >> 16);
       continue;
     }
-    for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c)
       out[c * plane + i] = pixel[stored == 3 ? c : 0];
-    }
   }
   return image;
 }

@@ -3,7 +3,6 @@
 // transparency is ignored (the colour is taken as stored), gamma and colour profiles too.
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string_view>
