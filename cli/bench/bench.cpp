@@ -8,13 +8,15 @@
 
 #include <fmt/format.h>
 
+#include "cli/bench/cases.hpp"
+#include "cli/bench/machine.hpp"
 #include "cli/bench/primitives.hpp"
-#include "lockstep/config/suggest.hpp"
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/device/device.hpp"
 #include "lockstep/lab/measure.hpp"
+#include "lockstep/lab/statistics.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/team.hpp"
 
@@ -28,17 +30,31 @@ constexpr MeasureOptions kQuick{.seconds = 0.01, .sample_seconds = 2e-4, .least 
 /// A backend that needs longer for one call gets a part of the problem, where there is one.
 constexpr double kLongestCall = 0.5;
 
-const std::string& name_of(Backend backend) { return backend_names()[static_cast<std::size_t>(backend)]; }
+/// A backend, and where its problems lie.
+struct BenchBackend {
+  Backend backend = Backend::simd;
+  std::shared_ptr<Device> device{};        // null: the host
+  double float_peak = 0, double_peak = 0;  // of what it runs on: a thread of the host, or a whole device
+};
+
+/// One kernel under one backend.
+struct BenchResult {
+  Backend backend = Backend::simd;
+  std::string kernel;  // "simd.avx2"
+  std::string bits;    // "same" as naive's, or how far off: "2e-07" of the largest
+  bool part = false;   // measured on a part of the problem
+  double peak = 0;     // operations per second, at most
+  Cost cost{};         // of what was measured
+  Summary seconds{};   // per call
+
+  double flops_per_second() const { return cost.flops / seconds.median; }
+};
 
 /// The named backends, or all of the host; those that this machine cannot run are left out with a note.
 std::vector<BenchBackend> chosen_backends(const std::vector<std::string>& wanted, Console& console) {
   std::vector<BenchBackend> backends;
-  const std::vector<std::string>& known = backend_names();
-  for (const std::string& name : wanted.empty() ? known : wanted) {
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found == known.end())
-      throw Error(ExitCode::usage, fmt::format("--backend {}: unknown name{}", name, suggestion(name, known)));
-    const auto backend = static_cast<Backend>(found - known.begin());
+  for (const std::string& name : wanted.empty() ? backend_names() : wanted) {
+    const Backend backend = backend_named(name);
     // Of another machine and with problems of another size: only where they are asked for.
     if (on_device(backend) && wanted.empty()) continue;
     try {
@@ -56,10 +72,10 @@ std::vector<BenchBackend> chosen_backends(const std::vector<std::string>& wanted
 /// library of a device lacks is the device's own.
 bool borrows(BenchProblem& problem, Backend backend, const std::vector<BenchBackend>& backends) {
   const std::string kernel = problem.kernel(backend);
-  const bool fills_in = !keeps_the_promise(backend) && kernel == name_of(backend);
+  const bool fills_in = !keeps_the_promise(backend) && kernel == backend_info(backend).name;
   return std::any_of(backends.begin(), backends.end(), [&](const BenchBackend& other) {
     if (other.backend == backend) return false;
-    const std::string& name = name_of(other.backend);
+    const std::string name = backend_info(other.backend).name;
     return kernel == name || kernel.starts_with(name + ".") || (fills_in && kernel == name + "-library");
   });
 }
@@ -84,7 +100,7 @@ std::string check_bits(const BenchCase& one, Precision precision, const BenchBac
       precision == Precision::float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   if (keeps_the_promise(backend.backend) || !(share <= 1e3 * rounding))
     throw Error(ExitCode::bug, fmt::format("{} {} by {}: {:.2g} of the largest number away from naive", one.kernel,
-                                           one.shape, name_of(backend.backend), share));
+                                           one.shape, backend_info(backend.backend).name, share));
   return fmt::format("{:.0e}", share);
 }
 
@@ -98,6 +114,43 @@ TimedBody timed_run(BenchProblem& problem, const BenchBackend& backend) {
 struct Problems {
   std::unique_ptr<BenchProblem> part{}, whole{};
 };
+
+/// Measures the backends in turns, those on devices by the device's clock. Error(bug) where one that keeps the promise
+/// has other bits than naive, or another is farther off than rounding explains. A backend that would take too long for
+/// the whole problem gets its part. One that has no kernel of its own for it, but that of another backend here, is left
+/// out.
+std::vector<BenchResult> measure_case(const BenchCase& one, Precision precision,
+                                      const std::vector<BenchBackend>& backends, bool quick) {
+  const BenchCase& smaller = one.part ? *one.part : one;  // what is checked
+  const auto reference = smaller.make(nullptr);
+  reference->run(Backend::naive);
+  const std::vector<double> expected = reference->numbers();
+  std::map<Device*, Problems> places;
+  std::vector<BenchResult> results;
+  std::vector<TimedBody> bodies;
+  for (const BenchBackend& backend : backends) {
+    Device* const device = backend.device.get();
+    Problems& there = places[device];
+    const auto part = [&]() -> BenchProblem& {
+      if (!there.part) there.part = smaller.make(device);
+      return *there.part;
+    };
+    if (borrows(part(), backend.backend, backends)) continue;
+    BenchResult result{.backend = backend.backend,
+                       .kernel = part().kernel(backend.backend),
+                       .bits = check_bits(smaller, precision, backend, expected),
+                       .peak = precision == Precision::float32 ? backend.float_peak : backend.double_peak};
+    // A backend that would take too long for the whole problem.
+    result.part = one.part && timed_run(part(), backend)(1) * one.cost.flops / smaller.cost.flops > kLongestCall;
+    result.cost = result.part ? smaller.cost : one.cost;
+    if (one.part && !result.part && !there.whole) there.whole = one.make(device);
+    bodies.push_back(timed_run(one.part && !result.part ? *there.whole : part(), backend));
+    results.push_back(std::move(result));
+  }
+  const auto samples = measure_in_turns(bodies, quick ? kQuick : kUsual);
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].seconds = summarise(samples[i]);
+  return results;
+}
 
 /// Of the same case under naive; nothing where it was not measured.
 std::optional<double> times_naive(const BenchResult& result, const std::vector<BenchResult>& all) {
@@ -187,7 +240,7 @@ class BenchRun {
                  {"kernel", one.kernel},
                  {"shape", one.shape},
                  {"precision", to_string(group.precision)},
-                 {"backend", name_of(result.backend)},
+                 {"backend", backend_info(result.backend).name},
                  {"implementation", result.kernel},
                  {"bits", result.bits},
                  {"part", result.part},
@@ -222,48 +275,6 @@ class BenchRun {
 
 }  // namespace
 
-std::vector<BenchResult> measure_case(const BenchCase& one, Precision precision,
-                                      const std::vector<BenchBackend>& backends, bool quick) {
-  const BenchCase& smaller = one.part ? *one.part : one;  // what is checked
-  const auto reference = smaller.make(nullptr);
-  reference->run(Backend::naive);
-  const std::vector<double> expected = reference->numbers();
-  std::map<Device*, Problems> places;
-  std::vector<BenchResult> results;
-  std::vector<TimedBody> bodies;
-  for (const BenchBackend& backend : backends) {
-    Device* const device = backend.device.get();
-    Problems& there = places[device];
-    const auto part = [&]() -> BenchProblem& {
-      if (!there.part) there.part = smaller.make(device);
-      return *there.part;
-    };
-    if (borrows(part(), backend.backend, backends)) continue;
-    BenchResult result{.backend = backend.backend,
-                       .kernel = part().kernel(backend.backend),
-                       .bits = check_bits(smaller, precision, backend, expected),
-                       .peak = precision == Precision::float32 ? backend.float_peak : backend.double_peak};
-    // A backend that would take too long for the whole problem.
-    result.part = one.part && timed_run(part(), backend)(1) * one.cost.flops / smaller.cost.flops > kLongestCall;
-    result.cost = result.part ? smaller.cost : one.cost;
-    if (one.part && !result.part && !there.whole) there.whole = one.make(device);
-    bodies.push_back(timed_run(one.part && !result.part ? *there.whole : part(), backend));
-    results.push_back(std::move(result));
-  }
-  const auto samples = measure_in_turns(bodies, quick ? kQuick : kUsual);
-  for (std::size_t i = 0; i < results.size(); ++i) results[i].seconds = summarise(samples[i]);
-  return results;
-}
-
-namespace {
-
-void run_bench(const BenchArguments& arguments, Console& console) {
-  if (is_primitive(arguments.name)) return run_primitives(arguments, console);
-  BenchRun(arguments, console).run();
-}
-
-}  // namespace
-
 RunCommand bench_command(Options& options) {
   const auto arguments = std::make_shared<BenchArguments>();
   options.examples(R"(Examples:
@@ -281,7 +292,10 @@ RunCommand bench_command(Options& options) {
   options.integer("--threads", arguments->threads, 1, kMaxThreads,
                   {"N", "Of the machine's second column; default: all cores"});
   options.flag("--quick", arguments->quick, "Shorter measurements: a first impression");
-  return [arguments](Console& console) { run_bench(*arguments, console); };
+  return [arguments](Console& console) {
+    if (is_primitive(arguments->name)) return run_primitives(*arguments, console);
+    BenchRun(*arguments, console).run();
+  };
 }
 
 }  // namespace lockstep::cli

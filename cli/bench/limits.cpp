@@ -1,7 +1,6 @@
 #include "cli/bench/limits.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "lockstep/core/words.hpp"
 #include "lockstep/kernels/naive/table.hpp"
 #include "lockstep/lab/machine.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/parallel/team.hpp"
 
@@ -19,15 +19,9 @@ namespace {
 // Above this share of a limit, it is called the limit; below the second, it does not matter.
 constexpr double kNear = 0.5, kMatters = 0.3;
 
-double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 double best_of(int rounds, const auto& work) {
-  double best = seconds_of(work);
-  for (int round = 1; round < rounds; ++round) best = std::min(best, seconds_of(work));
+  double best = timed_seconds(work);
+  for (int round = 1; round < rounds; ++round) best = std::min(best, timed_seconds(work));
   return best;
 }
 

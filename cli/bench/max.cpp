@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/bench/device.hpp"
+#include "cli/bench/machine.hpp"
 #include "cli/bench/primitives.hpp"
-#include "cli/bench/python.hpp"
 #include "cli/bench/team_primitives.hpp"
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/core/error.hpp"

@@ -1,14 +1,13 @@
 #include "cli/bench/primitives.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 
-#include "cli/bench/device.hpp"
-#include "cli/bench/python.hpp"
+#include "cli/bench/machine.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::cli {
@@ -22,12 +21,6 @@ constexpr double kSeconds = 3, kQuickSeconds = 0.3;
 /// Beside such a call it does not matter that the first one finds cold caches: it is a sample, with --quick the only
 /// one.
 constexpr double kLongCall = 0.3;
-
-double seconds_of(const std::function<void()>& call, std::int64_t calls) {
-  const auto start = std::chrono::steady_clock::now();
-  for (std::int64_t i = 0; i < calls; ++i) call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / double(calls);
-}
 
 std::string call_text(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
@@ -63,41 +56,21 @@ std::string claim_text(const PrimitiveTimes& times) {
   return text;
 }
 
-}  // namespace
-
-double PrimitiveResult::best() const { return *std::min_element(samples.begin(), samples.end()); }
-
-const PrimitiveResult* PrimitiveTimes::find(PrimitiveKind kind) const {
-  const auto found = std::find_if(results.begin(), results.end(),
-                                  [&](const PrimitiveResult& result) { return result.subject.kind == kind; });
-  return found == results.end() ? nullptr : &*found;
-}
-
-const PrimitiveResult& PrimitiveTimes::fastest() const {
-  return *std::min_element(results.begin(), results.end(),
-                           [](const auto& a, const auto& b) { return a.best() < b.best(); });
-}
-
-const PrimitiveResult* PrimitiveTimes::fastest(PrimitiveKind kind) const {
-  const PrimitiveResult* best = nullptr;
-  for (const PrimitiveResult& result : results)
-    if (result.subject.kind == kind && (best == nullptr || result.best() < best->best())) best = &result;
-  return best;
-}
-
+/// Best of 3 rounds of up to 20 calls; fewer where they would take too long, which the result says. Rounds interleave
+/// the variants. Every variant is called and checked before.
 std::vector<PrimitiveResult> measure_variants(const std::vector<PrimitiveVariant>& variants, bool quick,
                                               Console& console) {
   std::vector<PrimitiveResult> results;
   for (const PrimitiveVariant& variant : variants) {
     console.draw(variant.subject.name);
-    const double first = seconds_of(variant.run, 1);
+    const double first = timed_seconds(variant.run);
     PrimitiveResult result{.subject = variant.subject, .result = variant.check()};
     if (first > kLongCall) {
       result.samples.push_back(first);
     } else {
       const double budget = (quick ? kQuickSeconds : kSeconds) / kRounds;
       result.calls =
-          std::clamp<std::int64_t>(static_cast<std::int64_t>(budget / std::max(seconds_of(variant.run, 1), 1e-9)), 1,
+          std::clamp<std::int64_t>(static_cast<std::int64_t>(budget / std::max(timed_seconds(variant.run), 1e-9)), 1,
                                    quick ? kQuickCalls : kCalls);
     }
     results.push_back(std::move(result));
@@ -109,29 +82,13 @@ std::vector<PrimitiveResult> measure_variants(const std::vector<PrimitiveVariant
       console.draw(fmt::format("{}, round {} of {}", variants[v].subject.name, round + 1, kRounds));
       // The variant before it left its own data in the caches, and its own threads.
       if (!lengthy) variants[v].run();
-      results[v].samples.push_back(seconds_of(variants[v].run, results[v].calls));
+      results[v].samples.push_back(timed(variants[v].run)(results[v].calls));
     }
   console.draw("");
   return results;
 }
 
-void finish_measuring(PrimitiveTimes& times, const std::vector<PrimitiveVariant>& variants, PythonTimes python,
-                      const PrimitiveOptions& options, const PrimitiveLimits& limits, Console& console) {
-  const std::vector<PrimitiveResult> measured = measure_variants(variants, options.quick, console);
-  for (PrimitiveResult& result : python.results) {
-    // Python computes the whole, without the symmetry, on one thread: the cost of the trivial loops.
-    result.subject.cost = variants.front().subject.cost;
-    result.subject.steps = times.steps;
-  }
-  times.results = std::move(python.results);
-  times.results.insert(times.results.end(), measured.begin(), measured.end());
-  if (!python.missing.empty()) times.left_out.push_back(python.missing);
-  if (!options.device) times.left_out.push_back(options.no_device);
-  const PrimitiveResult* trivial = times.find(PrimitiveKind::trivial);
-  for (PrimitiveResult& result : times.results)
-    result.why = what_limits(result.subject, result.best(), trivial->best(), limits);
-}
-
+/// The table with both ratios and a line per result on what limits it.
 std::string primitive_text(const PrimitiveTimes& times, const PrimitiveLimits& limits) {
   const PrimitiveResult* python = times.find(PrimitiveKind::python);
   const PrimitiveResult* trivial = times.find(PrimitiveKind::trivial);
@@ -183,6 +140,45 @@ Json primitive_json(const PrimitiveTimes& times) {
           {"classic_claim", 40},
           {"results", results},
           {"left_out", times.left_out}};
+}
+
+}  // namespace
+
+double PrimitiveResult::best() const { return *std::min_element(samples.begin(), samples.end()); }
+
+const PrimitiveResult* PrimitiveTimes::find(PrimitiveKind kind) const {
+  const auto found = std::find_if(results.begin(), results.end(),
+                                  [&](const PrimitiveResult& result) { return result.subject.kind == kind; });
+  return found == results.end() ? nullptr : &*found;
+}
+
+const PrimitiveResult& PrimitiveTimes::fastest() const {
+  return *std::min_element(results.begin(), results.end(),
+                           [](const auto& a, const auto& b) { return a.best() < b.best(); });
+}
+
+const PrimitiveResult* PrimitiveTimes::fastest(PrimitiveKind kind) const {
+  const PrimitiveResult* best = nullptr;
+  for (const PrimitiveResult& result : results)
+    if (result.subject.kind == kind && (best == nullptr || result.best() < best->best())) best = &result;
+  return best;
+}
+
+void finish_measuring(PrimitiveTimes& times, const std::vector<PrimitiveVariant>& variants, PythonTimes python,
+                      const PrimitiveOptions& options, const PrimitiveLimits& limits, Console& console) {
+  const std::vector<PrimitiveResult> measured = measure_variants(variants, options.quick, console);
+  for (PrimitiveResult& result : python.results) {
+    // Python computes the whole, without the symmetry, on one thread: the cost of the trivial loops.
+    result.subject.cost = variants.front().subject.cost;
+    result.subject.steps = times.steps;
+  }
+  times.results = std::move(python.results);
+  times.results.insert(times.results.end(), measured.begin(), measured.end());
+  if (!python.missing.empty()) times.left_out.push_back(python.missing);
+  if (!options.device) times.left_out.push_back(options.no_device);
+  const PrimitiveResult* trivial = times.find(PrimitiveKind::trivial);
+  for (PrimitiveResult& result : times.results)
+    result.why = what_limits(result.subject, result.best(), trivial->best(), limits);
 }
 
 PrimitiveLimits measure_primitive_limits(PrimitiveOptions& options) {

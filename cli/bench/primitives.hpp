@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,20 +59,26 @@ PrimitiveTimes measure_max(const PrimitiveOptions& options, const PrimitiveLimit
 PrimitiveTimes measure_xxt(std::int64_t n, std::int64_t k, const PrimitiveOptions& options,
                            const PrimitiveLimits& limits, Console& console);
 
-struct PythonTimes;  // cli/bench/python.hpp
+// python.cpp: the primitives in Python, where there is one: the interpreted loops that the classic claims are made
+// against, and numpy and numba where they are installed.
 
-/// Best of 3 rounds of up to 20 calls; fewer where they would take too long, which the result says. Rounds interleave
-/// the variants. Every variant is called and checked before.
-std::vector<PrimitiveResult> measure_variants(const std::vector<PrimitiveVariant>& variants, bool quick,
-                                              Console& console);
+struct PythonTimes {
+  std::string version{};                   // "3.11.2"; empty: no Python
+  std::vector<PrimitiveResult> results{};  // loops first
+  std::string missing{};                   // what there is no result of, and why; empty: nothing
+};
+
+/// primitives.py: prints a line of JSON per way to compute a primitive. The number of rows is chosen so that a call of
+/// the loops takes a fraction of a second; their time is scaled by what share of the rows that is.
+const char* primitives_script();
+
+/// `primitive` is max or xxt; k is not used for max. Loops that would take long run on some of the rows and are scaled.
+/// Every result was checked in Python against another way to compute it.
+PythonTimes measure_python(const std::string& primitive, std::int64_t n, std::int64_t k, bool quick);
 
 /// Measures the variants, puts Python's results before them, and says of each what limits it.
 void finish_measuring(PrimitiveTimes& times, const std::vector<PrimitiveVariant>& variants, PythonTimes python,
                       const PrimitiveOptions& options, const PrimitiveLimits& limits, Console& console);
-
-/// The table with both ratios and a line per result on what limits it.
-std::string primitive_text(const PrimitiveTimes& times, const PrimitiveLimits& limits);
-Json primitive_json(const PrimitiveTimes& times);
 
 /// True for "max" and "xxt".
 bool is_primitive(const std::string& name);

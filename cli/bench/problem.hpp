@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/bench/device.hpp"
+#include "cli/bench/machine.hpp"
 #include "lockstep/core/random.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/nn/layer.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 // From what was measured to results: one per rung, their sections, fits, roofline, verdicts and rules.
 
+#include <string>
 #include <vector>
 
 #include "cli/ladder/measurement.hpp"
@@ -14,17 +15,16 @@ namespace lockstep::cli {
 std::vector<Result> ladder_results(const LadderMeasurement& ladder, const LadderArguments& arguments,
                                    const ResultOrigin& origin, const std::vector<Finding>& findings);
 
-// limits.cpp: where the time of a rung goes, from the phases of its ranks and the spans of its threads.
+// scaling.cpp: strong and weak scaling: laws fitted to the times, the prediction from the spans beside them.
 
-/// The peak that a rung is compared with: of one processor, or of all.
-struct RungCeiling {
-  double flops = 0, bandwidth = 0;
+struct NamedFit {
+  std::string name;  // "amdahl threads"
+  FitRecord record{};
 };
-RungCeiling ceiling_of(const Rung& rung, const CeilingsRecord& ceilings);
-/// What limits a rung that reaches this speed.
-Limit limit_of(const RungMeasurement& measured, const CeilingsRecord& ceilings, double flops_per_second);
-/// The POP factors of a rung with several workers; nothing where no phases are known.
-std::optional<PopFactors> pop_factors_of(const RungMeasurement& measured);
+
+/// The measured speed-ups over threads, ranks and growing work, each with the laws fitted to them. A law that cannot be
+/// fitted has a line that says why.
+std::vector<NamedFit> scaling_fits(const LadderMeasurement& ladder);
 
 // rules.cpp: the rules of measuring (Hoefler and Belli, 2015), checked on the figures of the run.
 

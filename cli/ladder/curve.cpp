@@ -1,10 +1,11 @@
-#include "cli/ladder/curve.hpp"
+#include "cli/ladder/measurement.hpp"
 
 #include <algorithm>
 #include <fstream>
 
 #include <fmt/format.h>
 
+#include "cli/process/tools.hpp"
 #include "lockstep/lab/statistics.hpp"
 #include "lockstep/run/directory.hpp"
 
@@ -56,23 +57,15 @@ CurvePlan plan_curve(const LadderMeasurement& ladder) {
 
 std::string train_curve(const CurvePlan& plan, const Stopped& stopped, LadderMeasurement& ladder) {
   const fs::path folder = ladder.setting.scratch / "curve";
-  std::vector<std::string> words = {fs::read_symlink("/proc/self/exe").string(),
-                                    "train",
-                                    ladder.setting.config,
-                                    "--json",
-                                    "--quiet",
-                                    "--overwrite",
-                                    "--out",
-                                    folder.string(),
-                                    "--backend",
-                                    plan.rung->rung.backend,
-                                    "--threads",
-                                    std::to_string(plan.rung->rung.threads)};
+  const Rung& rung = plan.rung->rung;
+  std::vector<std::string> words = {own_program(), "train", ladder.setting.config, "--json", "--quiet", "--overwrite"};
+  words.insert(words.end(),
+               {"--out", folder.string(), "--backend", rung.backend, "--threads", std::to_string(rung.threads)});
   for (const std::string& change : ladder.setting.set) words.insert(words.end(), {"--set", change});
   words.insert(words.end(), {"--set", fmt::format("train.epochs={}", plan.epochs)});
   const Captured end = run_captured(words, {.patience = milliseconds_of(10 * kCurveSeconds), .stopped = stopped});
   if (!end.ok()) return end.reason();
-  ladder.curve.rung = plan.rung->rung.title;
+  ladder.curve.rung = rung.title;
   const Json json = Json::parse(end.out, nullptr, false);
   if (json.is_object() && json.contains("seconds")) ladder.curve.seconds = json["seconds"].get<double>();
   read_curve(folder / kMetricsFile, ladder.curve);

@@ -10,17 +10,13 @@
 #include "cli/ladder/analysis.hpp"
 #include "cli/ladder/measurement.hpp"
 #include "cli/ladder/report.hpp"
-#include "cli/ladder/report_parts.hpp"
 #include "cli/output/results_folder.hpp"
 #include "cli/process/stop_signal.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
-#include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/run/build_commit.hpp"
-#include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
 
@@ -61,7 +57,7 @@ std::string terminal_text(const LadderLines& ladder, bool verbose) {
 }
 
 void run_ladder(const LadderArguments& arguments, Console& console) {
-  // What makes no sense is refused before a folder is made for it.
+  // A wrong configuration or rung is refused before a folder is made.
   static_cast<void>(make_network(load_config(arguments.config, arguments.set)));
   static_cast<void>(chosen_rungs(all_rungs(available_cpus(), backend_names()), arguments.rungs));
   const fs::path folder = prepare_results_folder(arguments.out, "ladder", arguments.overwrite);
@@ -116,10 +112,9 @@ Ctrl-C ends the measuring and keeps what was measured.)");
   options.number("--budget", arguments->budget, 0.1, 1e6,
                  {"SECONDS", "Seconds for the samples of all rungs together; default: 120"});
   options.integer("--samples", arguments->samples, 1, 1000, {"N", "Samples of a rung at most; default: 15"});
-  options.number("--share", arguments->share, 0.001, 1,
-                 {"SHARE",
-                  "A rung is settled when half its 95 % interval is within this share of its median; default: "
-                  "0.05"});
+  options.number(
+      "--share", arguments->share, 0.001, 1,
+      {"SHARE", "A rung is settled when half its 95 % interval is within this share of its median; default: 0.05"});
   options.text("-o,--out", arguments->out, {"DIR", "The folder for results and report; default: runs/ladder-<n>"});
   options.flag("--overwrite", arguments->overwrite, "Replace an earlier measurement in --out");
   options.flag("--verbose", arguments->verbose,

@@ -1,26 +1,20 @@
 #include "cli/ladder/measurement.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "cli/ladder/curve.hpp"
-#include "cli/ladder/weights.hpp"
+#include "cli/process/tools.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/lab/peak.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -48,13 +42,6 @@ class LadderRun {
  public:
   LadderRun(const LadderArguments& arguments, Console& console, const Stopped& stopped, const KeepMeasurement& keep)
       : arguments_(arguments), console_(console), stopped_(stopped), keep_(keep) {}
-  /// Removes the run directories of all turns.
-  ~LadderRun() {
-    std::error_code ignored;
-    if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
-  }
-  LadderRun(const LadderRun&) = delete;
-  LadderRun& operator=(const LadderRun&) = delete;
 
   LadderMeasurement run() {
     prepare();
@@ -80,9 +67,7 @@ class LadderRun {
     ladder_.setting.config = arguments_.config;
     ladder_.setting.set = arguments_.set;
     ladder_.setting.stopped = stopped_;
-    std::string pattern = (fs::temp_directory_path() / "lockstep-ladder-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) fail_system(ExitCode::resources, pattern, errno);
-    ladder_.setting.scratch = scratch_ = pattern;
+    ladder_.setting.scratch = scratch_.emplace("ladder").path();
     stage("measuring the machine: arithmetic, memory, one training", kMachineSeconds);
     ladder_.ceilings = measure_ceilings(ladder_.config.model.precision);
   }
@@ -276,7 +261,7 @@ class LadderRun {
   Console& console_;
   const Stopped& stopped_;
   const KeepMeasurement& keep_;
-  fs::path scratch_;
+  std::optional<TemporaryFolder> scratch_;  // the run directories of all turns
   LadderMeasurement ladder_{};
   WeightReference reference_{ladder_};
   std::map<std::string, std::unique_ptr<PeerRung>> peers_;

@@ -3,6 +3,7 @@
 // on how many samples each is measured, and the measurements themselves.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -48,5 +49,44 @@ using KeepMeasurement = std::function<void(const LadderMeasurement&)>;
 /// A signal ends it early: `stopped` is set, and all that was measured is there.
 LadderMeasurement measure_rungs(const LadderArguments& arguments, Console& console, const Stopped& stopped,
                                 const KeepMeasurement& keep);
+
+// curve.cpp: the whole training of the configuration, for the curves of loss and accuracy.
+
+/// Which rung trains in full, and how much of it.
+struct CurvePlan {
+  const RungMeasurement* rung = nullptr;  // null: none keeps the promise
+  std::int64_t epochs = 0;
+  double seconds = 0;  // expected
+};
+
+/// The fastest rung that keeps the promise; as many epochs of the configuration as fit into 45 s.
+CurvePlan plan_curve(const LadderMeasurement& ladder);
+
+/// Trains as planned and fills the curve. Returns what went wrong; empty: nothing.
+std::string train_curve(const CurvePlan& plan, const Stopped& stopped, LadderMeasurement& ladder);
+
+// weights.cpp: whether a rung trains the weights of SIMD kernels on one thread.
+
+inline constexpr double kTurnLimit = 120;  // seconds: a rung that does not train a batch in that time is left out
+
+/// Trainings by SIMD kernels on one thread, one for every number of samples that is asked for.
+class WeightReference {
+ public:
+  explicit WeightReference(const LadderMeasurement& ladder) : ladder_(ladder) {}
+
+  const Turn& on(std::int64_t samples);
+
+  /// Marks the rung by the weights of one turn: every turn is compared, not only the check. The largest difference is
+  /// that of the check, which all rungs have in common.
+  void compare(RungMeasurement& rung, const Turn& turn, std::int64_t samples);
+
+  /// Marks a peer by its weights after one more training, beside those of SIMD kernels from the same initial weights on
+  /// the same batches in the same order.
+  void compare_peer(RungMeasurement& rung, PeerRung& peer) const;
+
+ private:
+  const LadderMeasurement& ladder_;
+  std::map<std::int64_t, Turn> turns_;
+};
 
 }  // namespace lockstep::cli

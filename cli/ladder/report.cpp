@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/ladder/report_parts.hpp"
 #include "lockstep/core/sha256.hpp"
 #include "lockstep/lab/fits.hpp"
 #include "lockstep/lab/report/results_page.hpp"
@@ -95,7 +94,7 @@ BarChart bars(const std::vector<RungLine>& rungs) {
 Table verdict_table(const std::vector<RungLine>& rungs) {
   Table table{.id = "verdicts",
               .title = "What limits each rung",
-              .columns = {{.title = "Rung"}, {.title = "Limit"}, {.title = "From the spans"}},
+              .columns = {column("Rung"), column("Limit"), column("From the spans")},
               .notes = {"Spans are taken in one more turn of each rung, whose times are not used."}};
   for (const RungLine& each : rungs)
     if (!each.limit.empty())
@@ -207,16 +206,16 @@ Table ladder_table(const LadderLines& ladder) {
                            .format = significant(4),
                            .key = "seconds_per_epoch",
                            .role = report::Role::metric},
-                          {.title = "Samples", .format = integer(), .key = "samples"},
-                          {.title = "Measured on", .format = integer(), .key = "measured_samples"},
-                          {.title = "× plain loops", .format = ratio(), .key = "speedup_naive"},
-                          {.title = "× one thread", .format = ratio(), .key = "speedup_simd"},
-                          {.title = "Efficiency", .format = percent(0), .key = "efficiency"},
-                          {.title = "GFLOP/s", .format = significant(3), .key = "gflops"},
-                          {.title = "Of peak", .format = percent(1), .key = "peak_share"},
-                          {.title = "Accuracy", .format = percent(1), .key = "accuracy"},
-                          {.title = "Weights", .key = "weights"},
-                          {.title = "Explained", .format = percent(2), .key = "explained"},
+                          column("Samples", integer(), "samples"),
+                          column("Measured on", integer(), "measured_samples"),
+                          column("× plain loops", ratio(), "speedup_naive"),
+                          column("× one thread", ratio(), "speedup_simd"),
+                          column("Efficiency", percent(0), "efficiency"),
+                          column("GFLOP/s", significant(3), "gflops"),
+                          column("Of peak", percent(1), "peak_share"),
+                          column("Accuracy", percent(1), "accuracy"),
+                          column("Weights", {}, "weights"),
+                          column("Explained", percent(2), "explained"),
                           {.title = "Threads", .format = integer(), .key = "threads", .role = report::Role::parameter},
                           {.title = "Ranks", .format = integer(), .key = "ranks", .role = report::Role::parameter}}};
   for (const RungLine& each : ladder.rungs) table.rows.push_back(rung_row(each, naive, simd, best));
@@ -243,9 +242,8 @@ Table short_ladder_table(const LadderLines& ladder) {
       row.cells[c].note.clear();
     }
   table.notes = {
-      fmt::format("Time: the median and its 95 % interval (n: too few samples for one). Efficiency: × one "
-                  "thread / workers. Weights: their hash after {} samples, trained twice by every rung; "
-                  "same: bit for bit.",
+      fmt::format("Time: the median and its 95 % interval (n: too few samples for one). Efficiency: × one thread / "
+                  "workers. Weights: their hash after {} samples, trained twice by every rung; same: bit for bit.",
                   ladder.rungs.front().check_samples)};
   return table;
 }

@@ -1,7 +1,6 @@
-#include "cli/ladder/report_parts.hpp"
+#include "cli/ladder/report.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,12 +69,9 @@ LineChart scaling_chart(const std::vector<Line<FitRecord>>& fits, const std::str
 Table pop_table(const LadderLines& ladder) {
   Table table{.id = "pop",
               .title = "Parallel efficiency and its factors (POP)",
-              .columns = {{.title = "Rung"},
-                          {.title = "Load balance", .format = percent(1)},
-                          {.title = "Serialisation", .format = percent(1)},
-                          {.title = "Transfer", .format = percent(1)},
-                          {.title = "Communication", .format = percent(1)},
-                          {.title = "Parallel efficiency", .format = percent(1)}},
+              .columns = {column("Rung"), column("Load balance", percent(1)), column("Serialisation", percent(1)),
+                          column("Transfer", percent(1)), column("Communication", percent(1)),
+                          column("Parallel efficiency", percent(1))},
               .notes = {"Parallel efficiency = load balance x communication; communication = serialisation x transfer. "
                         "Transfer is estimated from the least "
                         "time that any worker spends in exchanges. Threads: of the turn with spans."}};
@@ -136,10 +132,8 @@ Table scaling_table(const LadderLines& ladder) {
   Table table{
       .id = "scaling",
       .title = "Speed-up and Karp-Flatt's serial share, point by point",
-      .columns = {{.title = "Of"},
-                  {.title = "Workers", .format = integer()},
-                  {.title = "Speed-up", .format = ratio()},
-                  {.title = "Karp-Flatt", .format = percent(1)}},
+      .columns = {column("Of"), column("Workers", integer()), column("Speed-up", ratio()),
+                  column("Karp-Flatt", percent(1))},
       .notes = {"Karp-Flatt: the serial share that one point alone implies. The same at every number of workers: "
                 "a serial part; growing: overhead."}};
   for (const FitRecord& fit : ladder.fits) {
@@ -186,10 +180,8 @@ void add_roofline(const LadderLines& ladder, Document& document) {
       .note = "Bytes: operands once, wherever they lie; layers that stay in cache can lie above the line of memory."};
   Table table{.id = "roofline",
               .title = "The points of the roofline",
-              .columns = {{.title = "Section"},
-                          {.title = "FLOP per byte", .format = significant(3)},
-                          {.title = "GFLOP/s", .format = significant(3)},
-                          {.title = "Of the roof", .format = percent(1)}}};
+              .columns = {column("Section"), column("FLOP per byte", significant(3)), column("GFLOP/s", significant(3)),
+                          column("Of the roof", percent(1))}};
   const double peak = ladder.ceilings->flops_one, bandwidth = ladder.ceilings->bandwidth_one;
   if (peak > 0)
     chart.ceilings.push_back({.label = fmt::format("arithmetic, {:.0f} GFLOP/s", peak * 1e-9), .level = peak * 1e-9});

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/ladder/report_parts.hpp"
+#include "cli/ladder/report.hpp"
 #include "lockstep/lab/fits.hpp"
 
 namespace lockstep::cli {
@@ -193,13 +193,12 @@ void add_sections(const LadderLines& ladder, Document& document) {
   section.add(List{.items = section_sentences(ladder)});
   Table table{.id = "sections",
               .title = "What each part gains from which kind of parallelism",
-              .columns = {{.title = "Section"}, {.title = "Of one thread", .format = percent(1)}},
+              .columns = {column("Section"), column("Of one thread", percent(1))},
               .notes = {"Ratios of seconds per epoch, and below them the share of the ideal: lanes of a vector, or "
                         "workers. SIMD against plain loops, the others against SIMD on one thread. In full: 85 % of "
                         "the ideal or more; in part: half of it; little: less."}};
-  for (const Kind& kind : kinds)
-    table.columns.push_back({.title = kind.title(), .format = ratio(), .key = slug(kind.name)});
-  table.columns.push_back({.title = "What it gains"});
+  for (const Kind& kind : kinds) table.columns.push_back(column(kind.title(), ratio(), slug(kind.name)));
+  table.columns.push_back(column("What it gains"));
   for (const Part& part : parts_of(*simd)) {
     Row row{.cells = {part.name, part.share}};
     for (const Kind& kind : kinds) {

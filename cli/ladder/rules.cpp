@@ -102,8 +102,7 @@ std::vector<Rule> ladder_rules(const LadderMeasurement& ladder, const LadderArgu
        warnings == 0 ? "lockstep doctor has no warning" : fmt::format("{} warnings of lockstep doctor", warnings)},
       {State::not_applicable, "Not measured",
        "start-up, reading of data, validation and saving (an epoch is timed from gathering the samples of a batch to "
-       "the "
-       "optimiser's step); energy, other machines, larger data sets, the time to a given accuracy"}};
+       "the optimiser's step); energy, other machines, larger data sets, the time to a given accuracy"}};
 }
 
 }  // namespace lockstep::cli

@@ -22,33 +22,26 @@ std::string device_title(const std::string& backend) {
   return fmt::format("{}{}", cuda ? "CUDA" : "OpenCL", kind);
 }
 
+Rung simd_rung(RungGroup group, std::string number, std::string title, int threads, int ranks = 1, int growth = 1) {
+  return {fmt::format("{}-{}", enum_name(group), number), std::move(title), group, "simd", "", threads, ranks, growth};
+}
+
 Rung threads_rung(int n) {
-  return {fmt::format("threads-{}", n), fmt::format("SIMD kernels, {} threads", n), RungGroup::threads, "simd", "", n};
+  return simd_rung(RungGroup::threads, std::to_string(n), fmt::format("SIMD kernels, {} threads", n), n);
 }
 
 Rung ranks_rung(int n) {
-  return {fmt::format("ranks-{}", n), fmt::format("SIMD kernels, {} ranks", n), RungGroup::ranks, "simd", "", 1, n};
+  return simd_rung(RungGroup::ranks, std::to_string(n), fmt::format("SIMD kernels, {} ranks", n), 1, n);
 }
 
 Rung hybrid_rung(int ranks, int threads) {
-  return {fmt::format("hybrid-{}x{}", ranks, threads),
-          fmt::format("SIMD kernels, {} ranks x {} threads", ranks, threads),
-          RungGroup::hybrid,
-          "simd",
-          "",
-          threads,
-          ranks};
+  return simd_rung(RungGroup::hybrid, fmt::format("{}x{}", ranks, threads),
+                   fmt::format("SIMD kernels, {} ranks x {} threads", ranks, threads), threads, ranks);
 }
 
 Rung weak_rung(int n) {
-  return {fmt::format("weak-{}", n),
-          fmt::format("{} threads, {} times the batch and the samples", n, n),
-          RungGroup::weak,
-          "simd",
-          "",
-          n,
-          1,
-          n};
+  return simd_rung(RungGroup::weak, std::to_string(n),
+                   fmt::format("{0} threads, {0} times the batch and the samples", n), n, 1, n);
 }
 
 /// "threads-4", "ranks-3", "hybrid-2x2", "weak-4" on a machine with fewer processors: may be named all the same.
@@ -71,6 +64,14 @@ std::optional<Rung> rung_by_numbers(const std::string& name) {
   return group == "weak" ? std::optional(weak_rung(first)) : std::nullopt;
 }
 
+/// 2, 4, ... and `most`; none where that is 1.
+std::vector<int> worker_counts(int most) {
+  std::vector<int> counts;
+  for (int count = 2; count < most; count *= 2) counts.push_back(count);
+  if (most > 1) counts.push_back(most);
+  return counts;
+}
+
 /// A rung of that very name stands for itself alone: naive is not naive-o0.
 bool fits(const Rung& rung, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return rung.id == name;
@@ -79,13 +80,6 @@ bool fits(const Rung& rung, const std::string& name, const std::vector<std::stri
 
 }  // namespace
 
-std::vector<int> worker_counts(int most) {
-  std::vector<int> counts;
-  for (int count = 1; count < most; count *= 2) counts.push_back(count);
-  counts.push_back(most);
-  return counts;
-}
-
 std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& backends) {
   std::vector<Rung> rungs = {
       {"naive-o0", "plain loops, not optimised", RungGroup::naive, "naive-o0"},
@@ -93,10 +87,8 @@ std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& back
       {"library", "library kernels, 1 thread", RungGroup::library, "library"},
       {"simd", "SIMD kernels, 1 thread", RungGroup::simd, "simd"},
   };
-  for (const int n : worker_counts(processors))
-    if (n > 1) rungs.push_back(threads_rung(n));
-  for (const int n : worker_counts(processors))
-    if (n > 1) rungs.push_back(ranks_rung(n));
+  for (const int n : worker_counts(processors)) rungs.push_back(threads_rung(n));
+  for (const int n : worker_counts(processors)) rungs.push_back(ranks_rung(n));
   for (int ranks = 2; ranks * 2 <= processors; ranks *= 2) rungs.push_back(hybrid_rung(ranks, processors / ranks));
   for (const std::string& backend : backends)
     if (backend.starts_with("opencl") || backend.starts_with("cuda"))
@@ -105,8 +97,7 @@ std::vector<Rung> all_rungs(int processors, const std::vector<std::string>& back
   rungs.push_back({"torch-eager", "PyTorch, eager, " + on, RungGroup::peer, "torch", "eager", processors});
   rungs.push_back({"torch-compile", "PyTorch, compile, " + on, RungGroup::peer, "torch", "compile", processors});
   rungs.push_back({"jax", "JAX, scan, " + on, RungGroup::peer, "jax", "scan", processors});
-  for (const int n : worker_counts(processors))
-    if (n > 1) rungs.push_back(weak_rung(n));
+  for (const int n : worker_counts(processors)) rungs.push_back(weak_rung(n));
   return rungs;
 }
 

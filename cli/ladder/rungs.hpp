@@ -42,9 +42,6 @@ struct LeftOutRung {
 /// Groups that none of the rungs belongs to because they need more processors.
 std::vector<LeftOutRung> missing_groups(const std::vector<Rung>& rungs, int processors);
 
-/// 1, 2, 4, ... and `most`
-std::vector<int> worker_counts(int most);
-
 }  // namespace lockstep::cli
 
 template <>

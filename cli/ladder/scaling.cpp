@@ -1,4 +1,4 @@
-#include "cli/ladder/scaling.hpp"
+#include "cli/ladder/analysis.hpp"
 
 #include <algorithm>
 #include <span>

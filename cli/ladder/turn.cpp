@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "cli/output/json.hpp"
 #include "cli/process/mpirun.hpp"
+#include "cli/process/tools.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/shell_words.hpp"
@@ -114,15 +113,13 @@ bool binds_ranks(const Rung& rung) {
 Captured start(const Rung& rung, std::vector<std::string> words, const TurnSetting& setting, double limit) {
   const CaptureOptions options{.patience = milliseconds_of(limit), .stopped = setting.stopped};
   if (rung.ranks == 1) {
-    words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
+    words.insert(words.begin(), own_program());
     return run_captured(words, options);
   }
-  const Mpirun mpirun = find_mpirun("");
   MpirunOptions launch{.command = std::move(words)};
   // Overload: processors may be the hardware threads of fewer cores.
-  if (binds_ranks(rung)) launch.bind_to = mpirun.open_mpi ? "core:overload-allowed" : "core";
-  const StartCommand command = start_command(mpirun, launch, rung.ranks, {}, false, "ladder");
-  return run_captured(command.words, {options.patience, command.environment, options.stopped});
+  if (binds_ranks(rung)) launch.bind_to = find_mpirun("").open_mpi ? "core:overload-allowed" : "core";
+  return run_on_ranks(rung.ranks, launch, "ladder", options);
 }
 
 }  // namespace
@@ -154,6 +151,7 @@ Turn run_turn(const Rung& rung, const TurnSetting& setting, std::int64_t samples
     throw Error(end.code == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::bug, end.reason());
   const Json json = Json::parse(end.out, nullptr, false);
   turn.weight_hash = member(json, "weight_hash").get<std::string>();
+  turn.threads_note = json.value("threads_note", std::string());
   const Json& scores = json.contains("test") ? json["test"] : member(json, "train");
   if (scores.contains("accuracy")) turn.accuracy = number(scores, "accuracy");
   if (scores.contains("loss")) turn.loss = number(scores, "loss");

@@ -48,6 +48,7 @@ struct Turn {
   double wall = 0;     // of the whole process
   std::string weight_hash{};
   std::optional<double> accuracy{}, loss{};
+  std::string threads_note{};         // why not all threads take part in a step; empty: they do
   std::int64_t warm_up_epochs = 0;    // before the one that is timed
   std::vector<PhaseSeconds> ranks{};  // phases of the second epoch, rank by rank
   std::filesystem::path model{};

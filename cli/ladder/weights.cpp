@@ -1,4 +1,4 @@
-#include "cli/ladder/weights.hpp"
+#include "cli/ladder/measurement.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +58,7 @@ void WeightReference::compare_peer(RungMeasurement& rung, PeerRung& peer) const 
   Rung reference = kReference;
   reference.id += "-" + rung.rung.id;
   TurnSetting setting = ladder_.setting;
-  setting.set.push_back("train.shuffle=false");
+  setting.set.emplace_back("train.shuffle=false");
   setting.set.push_back(fmt::format("model.init=\"{}\"", weights.initial));
   const Turn ours = run_turn(reference, setting, rung.samples, kTurnLimit);
   RunConfig theirs = ladder_.config;

@@ -1,11 +1,11 @@
 #include "cli/reproduce/conv_image.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <span>
 
 #include "lockstep/data/formats/png.hpp"
 #include "lockstep/data/resize.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
@@ -71,8 +71,7 @@ ConvImage::ConvImage(Backend backend, const ConvPicture& picture, std::int64_t f
 
 double ConvImage::run(int threads) {
   if (contexts_.size() < static_cast<std::size_t>(threads)) contexts_.resize(static_cast<std::size_t>(threads));
-  const auto start = std::chrono::steady_clock::now();
-  run_team(threads, [&](const Member& member) {
+  const auto work = [&](const Member& member) {
     const std::int64_t first = member.share(count_, member.index);
     Conv2dGeometry part = kImageGeometry;
     part.out_channels = member.share(count_, member.index + 1) - first;
@@ -81,8 +80,8 @@ double ConvImage::run(int threads) {
                              .w = w_.data() + first * kTaps,
                              .y = dense_matrix(y_.data() + first * kPixels, part.out_channels * kPixels, 1)},
                             contexts_[static_cast<std::size_t>(member.index)]);
-  });
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  return timed_seconds([&] { run_team(threads, work); });
 }
 
 std::vector<float> ConvImage::outputs(std::int64_t step) const {

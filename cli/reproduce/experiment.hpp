@@ -2,19 +2,17 @@
 // A published experiment that this program can repeat, in two halves: `measure` runs it and keeps results, `describe`
 // makes the report from the results alone, so that it can be made again without measuring.
 //
-// To add one: a folder with experiment.cpp (measure), records.hpp (the fields of its results), published.hpp (the
+// To add one: a folder with experiment.hpp (the fields of its results), experiment.cpp (measure), published.hpp (the
 // published figures), claims.cpp, report.cpp (describe), and a line in registry.cpp. A case for every claim in
 // tests/cli/reproduce_claims_test.py contradicts it.
 
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/output/console.hpp"
 #include "cli/reproduce/claim.hpp"
-#include "cli/reproduce/findings.hpp"
 #include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/results.hpp"
 

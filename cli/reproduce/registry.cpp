@@ -1,9 +1,9 @@
 #include "cli/reproduce/experiment.hpp"
 
 #include "cli/reproduce/conv_multicore/experiment.hpp"
-#include "cli/reproduce/cuda_quadrants/parts.hpp"
+#include "cli/reproduce/cuda_quadrants/experiment.hpp"
 #include "cli/reproduce/mnist_mlp/experiment.hpp"
-#include "cli/reproduce/mpi_digits/parts.hpp"
+#include "cli/reproduce/mpi_digits/experiment.hpp"
 #include "cli/reproduce/openmp_cuda_pytorch/experiment.hpp"
 
 namespace lockstep::cli {

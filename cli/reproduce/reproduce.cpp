@@ -1,6 +1,6 @@
 #include "cli/reproduce/reproduce.hpp"
 
-#include <chrono>
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -9,16 +9,14 @@
 #include "cli/output/json.hpp"
 #include "cli/reproduce/conv_multicore/experiment.hpp"
 #include "cli/reproduce/experiment.hpp"
-#include "cli/reproduce/rules.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/shell_words.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/doctor.hpp"
-#include "lockstep/lab/report/data_files.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/lab/report/results_page.hpp"
-#include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/parallel/team.hpp"
@@ -28,6 +26,51 @@
 namespace lockstep::cli {
 
 namespace {
+
+using report::Rule;
+
+/// What a count of exceptions says of a rule.
+Rule rule_with(std::string rule, int exceptions, int all, const char* otherwise, const std::string& kept) {
+  if (exceptions == 0) return {Rule::State::kept, std::move(rule), kept};
+  return {exceptions < all ? Rule::State::partly : Rule::State::broken, std::move(rule),
+          fmt::format("{} of {} {}", exceptions, all, otherwise)};
+}
+
+/// The rules of measuring (Hoefler and Belli, 2015), and which of them an experiment kept: from its results.
+report::Checklist rules_kept(const Findings& findings) {
+  int timed = 0, few = 0, unsettled = 0, warned = 0;
+  for (const Result& each : findings.all()) {
+    if (each.kind != "measurement" || each.samples.empty()) continue;
+    ++timed;
+    few += each.summary()->interval ? 0 : 1;
+    unsettled += std::any_of(each.warnings.begin(), each.warnings.end(),
+                             [](const std::string& warning) { return warning.starts_with("not settled"); })
+                     ? 1
+                     : 0;
+    warned += std::any_of(each.warnings.begin(), each.warnings.end(),
+                          [](const std::string& warning) { return !warning.starts_with("not settled"); })
+                  ? 1
+                  : 0;
+  }
+  report::Checklist list{.title = "Rules of measuring (Hoefler and Belli, 2015), kept and not kept"};
+  list.rules = {
+      rule_with("Medians with non-parametric 95 % intervals, no bare means", few, timed,
+                "have fewer than 6 samples: no 95 % interval is shown for them",
+                "order statistics; averages stand only beside published averages"),
+      rule_with("Repeated until the interval is within the stated share of the median", unsettled, timed,
+                "ran into their budget or their most samples first", "or as many runs as were published"),
+      {Rule::State::kept, "Variants interleaved",
+       "in turns, series by series; what starts anew for every sample (ranks, trainings of their own) in rounds"},
+      {Rule::State::kept, "Warm-up not counted", "one run of every variant"},
+      {Rule::State::kept, "Every sample kept", "results.jsonl"},
+      {Rule::State::kept, "Every speed-up names its baseline", "the row marked so, or the head of the column"},
+      {Rule::State::kept, "The slowest rank counts", ""},
+      rule_with("A quiet machine", warned, timed, "were taken under a warning of lockstep doctor",
+                "lockstep doctor had no warning"),
+      {Rule::State::not_applicable, "Not measured",
+       "what is marked published; energy; start-up and reading of data; other machines"}};
+  return list;
+}
 
 namespace fs = std::filesystem;
 
@@ -170,10 +213,8 @@ void measure(const Experiment& experiment, const ReproduceArguments& arguments, 
                             append_result(folder / kResultsFile, result);
                           }};
   console.note(fmt::format("{}: {}", experiment.name, experiment.time));
-  const auto start = std::chrono::steady_clock::now();
   run.record(kRun, RunRecord{arguments.quick, experiment.name});
-  experiment.measure(run);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = timed_seconds([&] { experiment.measure(run); });
   run.record(kDone, DoneRecord{seconds});
   console.note(fmt::format("done in {}", duration(seconds)));
 }
@@ -184,16 +225,6 @@ const Experiment& experiment_of(const std::string& folder) {
   if (const auto run = findings.find_line<RunRecord>(kRun)) return experiment_named(run->experiment);
   throw Error(ExitCode::data, fmt::format("--from {}: its results.jsonl is not of lockstep reproduce", folder));
 }
-
-}  // namespace
-
-report::Document experiment_document(std::span<const Result> results) {
-  const Findings findings(std::vector<Result>(results.begin(), results.end()));
-  const auto run = findings.find_line<RunRecord>(kRun);
-  return run ? document_of(experiment_named(run->experiment), findings) : report::results_document(results);
-}
-
-namespace {
 
 void run_reproduce(const ReproduceArguments& arguments, Console& console) {
   if (arguments.rank_runs > 0) return run_conv_rank(arguments.rank_runs, arguments.data, console);
@@ -220,6 +251,12 @@ void run_reproduce(const ReproduceArguments& arguments, Console& console) {
 }
 
 }  // namespace
+
+report::Document experiment_document(std::span<const Result> results) {
+  const Findings findings(std::vector<Result>(results.begin(), results.end()));
+  const auto run = findings.find_line<RunRecord>(kRun);
+  return run ? document_of(experiment_named(run->experiment), findings) : report::results_document(results);
+}
 
 RunCommand reproduce_command(Options& options) {
   const auto arguments = std::make_shared<ReproduceArguments>();

@@ -4,11 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/output/console.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
-#include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/device/device.hpp"
 
 namespace lockstep::cli {
@@ -20,11 +18,11 @@ std::vector<Backend> backends_beside_naive(bool all) {
 }
 
 std::string kernels_on(Backend backend, int threads) {
-  return fmt::format("{}, {}", backend_names()[static_cast<std::size_t>(backend)], count_of(threads, "thread"));
+  return fmt::format("{}, {}", backend_info(backend).name, count_of(threads, "thread"));
 }
 
 KernelRecord kernel_record(Backend backend, int threads) {
-  KernelRecord record{.backend = backend_names()[static_cast<std::size_t>(backend)], .threads = threads};
+  KernelRecord record{.backend = backend_info(backend).name, .threads = threads};
   if (!on_device(backend)) return record;
   try {
     const DeviceInfo info = open_device(backend)->info();
@@ -71,10 +69,8 @@ std::vector<KernelLine> canonical(std::vector<KernelLine> trainings) {
 
 report::Table rungs_table(std::string title, const std::vector<KernelLine>& timings) {
   report::Table table{.title = std::move(title),
-                      .columns = {{.title = "Kernels"},
-                                  {.title = "Time", .format = report::seconds()},
-                                  {.title = "Against the first", .format = report::ratio()},
-                                  {.title = "Weights"}}};
+                      .columns = {report::column("Kernels"), report::column("Time", report::seconds()),
+                                  report::column("Against the first", report::ratio()), report::column("Weights")}};
   for (const KernelLine& each : timings) {
     const bool same = each.weight_hash == timings[0].weight_hash;
     table.rows.push_back(

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/reproduce/findings.hpp"
+#include "cli/reproduce/claim.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/lab/report/document.hpp"
 

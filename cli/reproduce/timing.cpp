@@ -1,10 +1,9 @@
 #include "cli/reproduce/timing.hpp"
 
-#include <chrono>
-
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/lab/report/results_page.hpp"
 
 namespace lockstep::cli {
@@ -24,11 +23,7 @@ void time_variants(const ExperimentRun& run, const std::string& series, std::spa
                    const SamplingRule& rule) {
   std::vector<SampledVariant> sampled;
   for (const Variant& each : variants)
-    sampled.push_back({each.line.name, each.sample ? each.sample : [&each] {
-                         const auto start = std::chrono::steady_clock::now();
-                         each.body();
-                         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-                       }});
+    sampled.push_back({each.line.name, each.sample ? each.sample : [&each] { return timed_seconds(each.body); }});
   const std::vector<SampledResult> taken = sample_in_turns(sampled, rule);
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (taken[i].samples.empty()) {
@@ -54,6 +49,20 @@ std::string tried_words(const Json& greeting) {
 report::Cell time_cell(const Result& timing) {
   const std::optional<Summary> summary = timing.summary();
   return summary ? report::median_cell(*summary).sampled(timing.samples) : report::Cell();
+}
+
+Variant* TrainingContest::add(const std::string& name, Network network, const TrainOptions& options) {
+  try {
+    auto training = std::make_unique<Training>(std::move(network), options);
+    const std::string hash = training->trainer.fit(*data_, {.epochs = 1}).back().weight_hash;
+    variants_.push_back({.line = timing_of(name, kernel_record(options.backend, options.threads), hash),
+                         .body = [trainer = &training->trainer, data = data_] { trainer->fit(*data, {.epochs = 1}); }});
+    trainings_.push_back(std::move(training));
+    return &variants_.back();
+  } catch (const Error& error) {
+    run_.left_out(name, error.what());
+    return nullptr;
+  }
 }
 
 }  // namespace lockstep::cli

@@ -2,14 +2,17 @@
 // Times of several variants, taken in turns, with every sample in results.jsonl.
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cli/output/json.hpp"
 #include "cli/reproduce/experiment.hpp"
+#include "cli/reproduce/rungs.hpp"
+#include "lockstep/data/dataset.hpp"
 #include "lockstep/lab/sampling.hpp"
-#include "lockstep/lab/statistics.hpp"
+#include "lockstep/train/trainer.hpp"
 
 namespace lockstep::cli {
 
@@ -43,5 +46,31 @@ std::string tried_words(const Json& greeting);
 
 /// The median with its 95 % interval ("n = 2" where there are too few samples for one) and all samples, for a table.
 report::Cell time_cell(const Result& timing);
+
+/// Trainings on one data set that are timed in turns: a sample is an epoch.
+class TrainingContest {
+ public:
+  TrainingContest(const ExperimentRun& run, std::shared_ptr<const Dataset> data) : run_(run), data_(std::move(data)) {}
+
+  /// Trains the first epoch, whose weights are those of the line; its fields are those of KernelRecord. A training that
+  /// cannot be done here is left out. The variant, for more fields and its baseline; null: left out.
+  Variant* add(const std::string& name, Network network, const TrainOptions& options);
+  /// A variant of another program.
+  void add(Variant variant) { variants_.push_back(std::move(variant)); }
+
+  void time(const std::string& series, const SamplingRule& rule) const { time_variants(run_, series, variants_, rule); }
+
+ private:
+  struct Training {
+    Network network;
+    Trainer trainer;
+    Training(Network start, const TrainOptions& options) : network(std::move(start)), trainer(network, options) {}
+  };
+
+  const ExperimentRun& run_;
+  std::shared_ptr<const Dataset> data_;
+  std::vector<std::unique_ptr<Training>> trainings_{};
+  std::vector<Variant> variants_{};
+};
 
 }  // namespace lockstep::cli

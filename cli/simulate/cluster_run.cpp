@@ -1,10 +1,5 @@
 #include "cli/simulate/cluster_run.hpp"
 
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdlib>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -54,17 +49,6 @@ SimulatedStep parse_result(const std::string& text) {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "lockstep-simulate-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) fail_system(ExitCode::resources, name, errno);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 Simulator find_simulator() {
   const std::optional<std::string> smpirun = find_program("smpirun");
   if (!smpirun)
@@ -79,7 +63,7 @@ Simulator find_simulator() {
 
 SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, const std::vector<SectionRates>& rates,
                             const ClusterRun& run) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("simulate");
   const fs::path result = folder.file("result.json");
   write_file_atomically(folder.file("platform.xml"), platform_xml(run.cluster, run.nodes));
   write_file_atomically(folder.file("hosts"), run.model.empty() ? host_file(run.nodes) : host_file(run.model.host));

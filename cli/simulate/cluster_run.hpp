@@ -1,7 +1,6 @@
 #pragma once
 // Runs the steps of a plan under smpirun, in a folder of its own that is gone afterwards.
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,20 +10,6 @@
 #include "lockstep/simulate/step_plan.hpp"
 
 namespace lockstep::cli {
-
-/// A temporary folder; it and what is in it is removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::filesystem::path file(const char* name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// What SimGrid needs of this machine. Error(usage) names the package that is missing.
 struct Simulator {

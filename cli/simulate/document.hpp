@@ -1,8 +1,14 @@
 #pragma once
-// What was simulated, as a report: every title says that it was.
+// What was simulated, as a report: every title says that it was; and as lines of results.jsonl (docs/results.md), from
+// which the report is made again.
+
+#include <span>
+#include <string>
+#include <vector>
 
 #include "cli/simulate/study.hpp"
 #include "lockstep/lab/report/document.hpp"
+#include "lockstep/lab/results.hpp"
 
 namespace lockstep::cli {
 
@@ -14,7 +20,9 @@ struct StudyNames {
 
 report::Document study_document(const Study& study, const std::vector<StudyPoint>& points, const StudyNames& names);
 
-/// "100 Gbit/s"
-std::string bandwidth_text(double bytes_per_second);
+Result study_result(const Study& study, const StudyPoint& point, const StudyNames& names, const ResultOrigin& origin);
+
+/// Error(data) where a line lacks what simulate writes.
+report::Document simulation_document(std::span<const Result> results);
 
 }  // namespace lockstep::cli

@@ -5,17 +5,17 @@
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/system.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/lab/statistics.hpp"
 #include "lockstep/parallel/rank_wait.hpp"
 #include "lockstep/parallel/team.hpp"
-#include "lockstep/simulate/own_work.hpp"
+#include "lockstep/simulate/calibrate.hpp"
 
 namespace lockstep::cli {
 
@@ -160,10 +160,6 @@ std::vector<MessageTime> merged(const std::vector<std::string>& pairs, bool near
 
 }  // namespace
 
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 MachineModel median_model(const std::vector<MachineModel>& rounds) {
   MachineModel result = rounds.front();
   const auto middle = [&](const auto& number) {
@@ -236,14 +232,14 @@ void measure_naps(Ranks& ranks, MachineModel& model) {
     const TransportRequest request = ranks.transport().start_receive(partner, 0, {&answer, 1});
     for (int round = 0; round < kNapRounds; ++round) {
       const double start = steady_seconds(), start_cpu = cpu_seconds();
-      std::this_thread::sleep_for(RankWait::nap);
+      std::this_thread::sleep_for(RankWait::kNap);
       static_cast<void>(ranks.transport().finished(request));
       seconds.push_back(steady_seconds() - start);
       cpu.push_back(cpu_seconds() - start_cpu);
     }
     own = {median(seconds), median(cpu)};
     ranks.send(partner, {&answer, 1});
-    while (!ranks.transport().finished(request)) std::this_thread::sleep_for(RankWait::nap);
+    while (!ranks.transport().finished(request)) std::this_thread::sleep_for(RankWait::kNap);
   } else if (partner < ranks.size()) {
     const TransportRequest request = ranks.transport().start_receive(partner, 0, {&answer, 1});
     while (!ranks.transport().finished(request)) {

@@ -12,9 +12,6 @@
 
 namespace lockstep::cli {
 
-/// Seconds on the clock that never goes back.
-double steady_seconds();
-
 /// Machine, cores and host of every rank; no times yet. Hosts of one machine (namespaces, containers) share its cores.
 MachineModel locate_ranks(Ranks& ranks);
 

@@ -1,19 +1,17 @@
 #include "cli/simulate/real_ranks.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/process/captured.hpp"
-#include "cli/process/mpirun.hpp"
 #include "cli/process/stop_signal.hpp"
-#include "cli/simulate/cluster_run.hpp"
+#include "cli/process/tools.hpp"
 #include "cli/simulate/rank_measurements.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/run/rank_session.hpp"
 #include "lockstep/simulate/step_program.hpp"
 
@@ -78,15 +76,13 @@ StepPlan simulated_part(StepPlan plan) {
 }
 
 RealSteps measure_real_steps(const StepPlan& plan, int ranks, const MpirunOptions& launch, double timeout) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("simulate");
   const std::string plan_file = folder.file("plan.json").string(), result = folder.file("result.json").string();
   write_file_atomically(plan_file, plan_json(plan));
   MpirunOptions arguments = launch;
   arguments.command = {"simulate", "plan", "--plan", plan_file, "--result", result};
-  const std::vector<Host> hosts = launch.hosts.empty() ? std::vector<Host>{} : read_hosts(launch.hosts);
-  const StartCommand start = start_command(find_mpirun(launch.mpi), arguments, ranks, hosts, false, "simulate");
-  const Captured done = run_captured(
-      start.words, {.patience = milliseconds_of(timeout), .environment = start.environment, .stopped = stop_requested});
+  const Captured done =
+      run_on_ranks(ranks, arguments, "simulate", {.patience = milliseconds_of(timeout), .stopped = stop_requested});
   if (done.stopped) throw Error(ExitCode::preempted, "stopped by a signal");
   if (!done.ok() || !std::filesystem::exists(result))
     throw Error(ExitCode::resources, done.timed_out

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers with units, and lists of nodes, as people write them.
+// Numbers with units and lists of nodes, as given on the command line.
 
 #include <string>
 #include <vector>

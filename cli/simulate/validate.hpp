@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "cli/simulate/document.hpp"
 #include "cli/simulate/real_ranks.hpp"
-#include "cli/simulate/study.hpp"
 
 namespace lockstep::cli {
 
@@ -19,12 +19,16 @@ struct ValidationPoint {
 /// Steps of a round: its seconds are those of a step, the mean of these.
 inline constexpr int kRealSteps = 15;
 
-/// A cluster that is like these machines: ranks share their cores, and a message between two hosts takes the network
-/// what it took beyond the processors' part in it, or what the study was given.
-ClusterRun calibrated_cluster(const MachineModel& model, const Study& study);
-
-/// Every way of the study on every number of ranks, where it can be; `ends` hears of each.
+/// Every way of the study on every number of ranks that it allows; calls `ends` with each point.
 void validate(const Study& study, const Simulator& simulator, const MpirunOptions& launch, Console& console,
               const std::function<void(const ValidationPoint&)>& ends);
+
+// The points as lines of results.jsonl (docs/results.md), and as a report made from them.
+
+Result validation_result(const Study& study, const ValidationPoint& point, const StudyNames& names,
+                         const ResultOrigin& origin);
+
+/// Error(data) where a line lacks what simulate writes.
+report::Document validation_document(std::span<const Result> results);
 
 }  // namespace lockstep::cli

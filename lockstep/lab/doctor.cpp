@@ -17,7 +17,7 @@ constexpr double kGiga = 1.0 / double(std::int64_t{1} << 30);
 
 Finding check_load(const MachineState& s) {
   const std::string seen = fmt::format("{:.2f} on {} processor{}", s.load, s.processors, s.processors == 1 ? "" : "s");
-  // The last minute of a command of ours counts too: half a processor is no stranger.
+  // The last minute includes our own earlier command: below half a processor nothing else need be running.
   if (s.load < 0.5) return {Grade::good, "load", seen, "", ""};
   return {s.load < 0.75 * s.processors ? Grade::note : Grade::warning, "load", seen,
           "whatever else runs takes processors and caches away: times grow, by different amounts in every sample",

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -18,29 +16,19 @@ namespace lockstep {
 
 namespace {
 
-/// Empty where the file is missing.
-std::string contents_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  std::string all = text.str();
-  while (!all.empty() && all.back() == '\n') all.pop_back();
-  return all;
-}
-
 std::vector<std::string> governors(int processors) {
   std::vector<std::string> names;
   for (int cpu = 0; cpu < processors; ++cpu) {
-    std::string name = contents_of(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu));
+    std::string name = system_text(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu));
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   }
   return names;
 }
 
 std::optional<bool> turbo() {
-  if (const std::string off = contents_of("/sys/devices/system/cpu/intel_pstate/no_turbo"); !off.empty())
+  if (const std::string off = system_text("/sys/devices/system/cpu/intel_pstate/no_turbo"); !off.empty())
     return off == "0";
-  if (const std::string on = contents_of("/sys/devices/system/cpu/cpufreq/boost"); !on.empty()) return on == "1";
+  if (const std::string on = system_text("/sys/devices/system/cpu/cpufreq/boost"); !on.empty()) return on == "1";
   return std::nullopt;
 }
 
@@ -50,16 +38,16 @@ std::optional<double> cgroup_cpus() {
   const auto consider = [&](std::optional<double> limit) {
     if (limit && (!least || *limit < *least)) least = limit;
   };
-  std::istringstream lines(contents_of("/proc/self/cgroup"));
+  std::istringstream lines(system_text("/proc/self/cgroup"));
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("0::")) continue;
     for (std::string path = line.substr(3); !path.empty();
          path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/')))
-      consider(parse_cpu_max(contents_of("/sys/fs/cgroup" + path + "/cpu.max")));
+      consider(parse_cpu_max(system_text("/sys/fs/cgroup" + path + "/cpu.max")));
   }
-  consider(parse_cpu_max(contents_of("/sys/fs/cgroup/cpu.max")));
-  consider(parse_cpu_max(contents_of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") + " " +
-                         contents_of("/sys/fs/cgroup/cpu/cpu.cfs_period_us")));
+  consider(parse_cpu_max(system_text("/sys/fs/cgroup/cpu.max")));
+  consider(parse_cpu_max(system_text("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") + " " +
+                         system_text("/sys/fs/cgroup/cpu/cpu.cfs_period_us")));
   return least;
 }
 
@@ -67,7 +55,7 @@ std::string hypervisor(const std::string& cpuinfo) {
   const std::size_t flags = cpuinfo.find("flags");
   const std::string line = flags == std::string::npos ? "" : cpuinfo.substr(flags, cpuinfo.find('\n', flags) - flags);
   if (line.find(" hypervisor") == std::string::npos) return "";
-  std::string product = contents_of("/sys/class/dmi/id/sys_vendor");
+  std::string product = system_text("/sys/class/dmi/id/sys_vendor");
   return product.empty() ? "yes" : product;
 }
 
@@ -75,12 +63,12 @@ std::string hypervisor(const std::string& cpuinfo) {
 
 MachineState look_at_machine() {
   const MachineDescription machine = describe_machine();
-  const std::string cpuinfo = contents_of("/proc/cpuinfo"), meminfo = contents_of("/proc/meminfo");
+  const std::string cpuinfo = system_text("/proc/cpuinfo"), meminfo = system_text("/proc/meminfo");
   MachineState state{
       .load = machine.load, .processors = machine.processors, .allowed = machine.processors, .cores = machine.cores};
   cpu_set_t mask;
   if (::sched_getaffinity(0, sizeof mask, &mask) == 0) state.allowed = std::max(CPU_COUNT(&mask), 1);
-  state.smt = contents_of("/sys/devices/system/cpu/smt/active") == "1" || machine.processors > machine.cores;
+  state.smt = system_text("/sys/devices/system/cpu/smt/active") == "1" || machine.processors > machine.cores;
   state.governors = governors(machine.processors);
   state.turbo = turbo();
   state.cgroup_cpus = cgroup_cpus();

@@ -34,9 +34,7 @@ struct RungShares {
   std::map<std::string, double> phases{};  // "wait", "reduce", "exchange", "launch", "load", "0 conv2d forward", ...
   double flops_share = 0;                  // of the machine's arithmetic peak
   double bandwidth_share = 0;              // of the machine's memory bandwidth
-  double explained = 1;                    // of the wall time, by spans
-  int workers = 1;
-  std::string slowest_section{};  // the layer and phase with most time
+  std::string slowest_section{};           // the layer and phase with most time
 };
 
 struct Limit {

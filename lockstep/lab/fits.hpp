@@ -4,7 +4,6 @@
 // has parameters, the time of one worker counted as one.
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace lockstep {

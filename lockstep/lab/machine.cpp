@@ -17,31 +17,16 @@ namespace lockstep {
 
 namespace {
 
-/// Empty where the file is missing.
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::string first_word(const std::string& path) {
-  std::ifstream file(path);
-  std::string word;
-  file >> word;
-  return word;
-}
-
 std::vector<CacheLevel> caches_of_first_cpu() {
   std::vector<CacheLevel> caches;
   for (int index = 0; index < 16; ++index) {
     const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
-    const std::string level = first_word(folder + "level");
+    const std::string level = system_text(folder + "level");
     if (level.empty()) break;
     caches.push_back({.level = std::atoi(level.c_str()),
-                      .type = first_word(folder + "type"),
-                      .bytes = parse_cache_size(first_word(folder + "size")),
-                      .shared_by = count_cpu_list(first_word(folder + "shared_cpu_list"))});
+                      .type = system_text(folder + "type"),
+                      .bytes = parse_cache_size(system_text(folder + "size")),
+                      .shared_by = count_cpu_list(system_text(folder + "shared_cpu_list"))});
   }
   return caches;
 }
@@ -56,6 +41,15 @@ std::string value_of(const std::string& line, std::string_view key) {
 }
 
 }  // namespace
+
+std::string system_text(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  std::string all = text.str();
+  while (!all.empty() && all.back() == '\n') all.pop_back();
+  return all;
+}
 
 std::string processor_name(const std::string& cpuinfo) {
   std::istringstream lines(cpuinfo);
@@ -101,7 +95,7 @@ int count_cpu_list(const std::string& text) {
 }
 
 MachineDescription describe_machine() {
-  const std::string cpuinfo = text_of("/proc/cpuinfo");
+  const std::string cpuinfo = system_text("/proc/cpuinfo");
   MachineDescription machine{.processor = processor_name(cpuinfo),
                              .processors = std::max(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), 1),
                              .caches = caches_of_first_cpu(),

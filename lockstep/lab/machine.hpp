@@ -27,8 +27,7 @@ struct MachineDescription {
   int cores = 1;          // physical ones, as far as known
   std::vector<CacheLevel> caches{};
   std::vector<std::string> instruction_sets{};  // of those that kernels are built for
-  double load =
-      0;  // mean number of running processes over the last minute: above 0 other processes disturb a measurement
+  double load = 0;  // mean number of running processes over the last minute; others disturb a measurement
   static constexpr auto fields() {
     using R = MachineDescription;
     return std::make_tuple(field("processor", &R::processor), field("processors", &R::processors),
@@ -41,6 +40,9 @@ MachineDescription describe_machine();
 
 /// 32 MiB where the system does not say.
 std::int64_t largest_cache_bytes();
+
+/// A file of /proc or /sys without the line ends behind it; empty where it is missing.
+std::string system_text(const std::string& path);
 
 // For tests: the parts that read text.
 

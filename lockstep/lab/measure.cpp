@@ -1,7 +1,6 @@
 #include "lockstep/lab/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -28,9 +27,10 @@ Plan plan_for(double call_seconds, const MeasureOptions& options) {
 
 TimedBody timed(std::function<void()> body) {
   return [body = std::move(body)](std::int64_t calls) {
-    const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t i = 0; i < calls; ++i) body();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / double(calls);
+    const double seconds = timed_seconds([&] {
+      for (std::int64_t i = 0; i < calls; ++i) body();
+    });
+    return seconds / double(calls);
   };
 }
 

@@ -1,13 +1,15 @@
 #include "lockstep/lab/peak.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/openblas.hpp"
 #include "lockstep/lab/machine.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/lab/peak/kernel.hpp"
 #include "lockstep/lab/together.hpp"
 
@@ -37,18 +39,28 @@ PeakKernel find_kernel(const std::string& isa) {
 /// Rounds that take about `seconds`.
 template <class Run>
 std::int64_t rounds_for(double seconds, const Run& run) {
-  using Clock = std::chrono::steady_clock;
-  for (std::int64_t rounds = 1024;; rounds *= 4) {
-    const auto start = Clock::now();
-    run(rounds);
-    const double time = std::chrono::duration<double>(Clock::now() - start).count();
-    if (time > seconds / 8)
+  for (std::int64_t rounds = 1024;; rounds *= 4)
+    if (const double time = timed_seconds([&] { run(rounds); }); time > seconds / 8)
       return std::max<std::int64_t>(static_cast<std::int64_t>(double(rounds) * seconds / time), 1);
-  }
 }
 
 /// One run of the FMA loop: long against starting threads, short against a time slice.
 constexpr double kPeakRun = 0.001;
+
+template <class T>
+double measure_gemm(OpenBlas::Gemm<T> gemm, std::int64_t size, double seconds) {
+  const int n = static_cast<int>(size);
+  AlignedBuffer<T> a(size * size), b(size * size), c(size * size);
+  for (std::int64_t i = 0; i < size * size; ++i) {
+    a[i] = T(i % 7) - T(3);
+    b[i] = T(i % 5) - T(2);
+  }
+  const double time = best_time_together(1, 3, seconds, [&](int) {
+    gemm(OpenBlas::kRowMajor, OpenBlas::kNoTranspose, OpenBlas::kNoTranspose, n, n, n, T(1), a.data(), n, b.data(), n,
+         T(0), c.data(), n);
+  });
+  return 2 * std::pow(double(size), 3) / time;
+}
 
 }  // namespace
 
@@ -93,6 +105,22 @@ double measure_memory_bandwidth(int threads, double seconds) {
     for (std::int64_t i = 0; i < part; ++i) a[i] = b[i] + 3.0 * c[i];
   });
   return 3.0 * double(sizeof(double)) * double(part) * double(threads) / time;
+}
+
+std::optional<double> measure_openblas(Scalar scalar, int threads, std::int64_t size, double seconds) {
+  const OpenBlas& blas = openblas();
+  if (!blas.loaded()) return std::nullopt;
+  blas.set_num_threads(threads);
+  const double rate = scalar == Scalar::float32 ? measure_gemm<float>(blas.sgemm, size, seconds)
+                                                : measure_gemm<double>(blas.dgemm, size, seconds);
+  // Kernels, which use the library next, expect one thread per call.
+  blas.set_num_threads(1);
+  return rate;
+}
+
+std::string openblas_description() {
+  const OpenBlas& blas = openblas();
+  return blas.loaded() && blas.get_config != nullptr ? blas.get_config() : "";
 }
 
 }  // namespace lockstep

@@ -1,11 +1,9 @@
 #include "lockstep/lab/results.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"

@@ -1,23 +1,18 @@
 #include "lockstep/lab/sampling.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <exception>
 
 #include <fmt/format.h>
 
-#include "lockstep/core/error.hpp"
+#include "lockstep/lab/measure.hpp"
 #include "lockstep/lab/statistics.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep {
 
 namespace {
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 class Sampling {
  public:
@@ -50,9 +45,8 @@ class Sampling {
   void take(std::size_t v, std::vector<double>& values) {
     if (rule_.stopped && rule_.stopped()) return close(v, SamplingEnd::stopped);
     const bool warming = &values == &results_[v].warm_up;
-    const bool owed = static_cast<int>(results_[v].samples.size()) < rule_.anyway;
     if (!fits(v)) {
-      if (!owed) return close(v, SamplingEnd::budget);
+      if (!results_[v].samples.empty()) return close(v, SamplingEnd::budget);
       if (warming) return;  // without a warm-up rather than without a sample
     }
     const double begin = now();
@@ -98,19 +92,9 @@ std::string unsettled_text(const SampledResult& result, double share) {
 }
 
 const char* to_string(SamplingEnd end) {
-  switch (end) {
-    case SamplingEnd::settled:
-      return "settled";
-    case SamplingEnd::most:
-      return "the most samples allowed";
-    case SamplingEnd::budget:
-      return "the time budget ended";
-    case SamplingEnd::stopped:
-      return "stopped";
-    case SamplingEnd::failed:
-      return "failed";
-  }
-  return "";
+  constexpr const char* kTexts[] = {"settled", "the most samples allowed", "the time budget ended", "stopped",
+                                    "failed"};
+  return kTexts[static_cast<std::size_t>(end)];
 }
 
 }  // namespace lockstep

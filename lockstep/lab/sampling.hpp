@@ -31,11 +31,10 @@ struct SampledResult {
 };
 
 struct SamplingRule {
-  double share = 0.05;         // settled: half the 95 % interval of the median is within this share of the median
-  int least = 6, most = 100;   // samples; fewer than 6 have no 95 % interval
-  double budget_seconds = 60;  // of all variants together, by the clock, warm-up included
-  /// Samples that every variant gets even where the budget is used up; 0: none that does not fit.
-  int anyway = 1;
+  double share = 0.05;        // settled: half the 95 % interval of the median is within this share of the median
+  int least = 6, most = 100;  // samples; fewer than 6 have no 95 % interval
+  /// Of all variants together, by the clock, warm-up included. Every variant gets one sample even where it is used up.
+  double budget_seconds = 60;
   /// What there is after every round, so that it can be kept: nothing is lost when the process is killed.
   std::function<void(const std::vector<SampledResult>&)> after_round{};
   std::function<bool()> stopped{};        // asked before every run: true ends it, what was taken is kept

@@ -1,6 +1,5 @@
 // What conv-multicore claims, judged by its results.
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>

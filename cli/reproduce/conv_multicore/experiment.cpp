@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "cli/process/conversation.hpp"
+#include "cli/process/mpirun.hpp"
 #include "cli/process/tools.hpp"
 #include "cli/reproduce/conv_image.hpp"
 #include "cli/reproduce/conv_multicore/published.hpp"
-#include "cli/reproduce/ranks_below.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
@@ -57,10 +57,9 @@ std::vector<Variant> thread_variants(Backend backend, const ConvPicture& picture
   const auto image = std::make_shared<ConvImage>(backend, picture, 0, kernels);
   std::vector<Variant> variants;
   for (const int threads : conv_published::kCores)
-    variants.push_back(
-        {.line = timing_of(std::to_string(threads),
-                           WorkersRecord{threads, double(kernels), backend_names()[static_cast<std::size_t>(backend)]}),
-         .body = [image, threads] { image->run(threads); }});
+    variants.push_back({.line = timing_of(std::to_string(threads),
+                                          WorkersRecord{threads, double(kernels), backend_info(backend).name}),
+                        .body = [image, threads] { image->run(threads); }});
   return variants;
 }
 
@@ -75,7 +74,7 @@ void time_threads(const ExperimentRun& run, const ConvPicture& picture) {
 
 /// Rounds of a few runs per number of ranks: in turns, but for what one start of mpirun does at once.
 void time_ranks(const ExperimentRun& run) {
-  if (const RanksHere here = ranks_here(); !here.possible) return run.left_out("ranks", here.why);
+  if (const std::string why = why_no_ranks(); !why.empty()) return run.left_out("ranks", why);
   const int rounds = run.quick ? 1 : 5, runs = run.quick ? 3 : 2;
   std::vector<std::string> words = {"reproduce", "conv-multicore", "--rank-runs", std::to_string(runs)};
   if (!run.data.empty()) words.insert(words.end(), {"--data", std::filesystem::absolute(run.data).string()});
@@ -85,7 +84,9 @@ void time_ranks(const ExperimentRun& run) {
     for (const int ranks : conv_published::kCores) {
       if (failures.contains(ranks)) continue;
       if (round == 0) run.progress(fmt::format("{} under mpirun", count_of(ranks, "rank")));
-      const Captured done = run_on_ranks(ranks, words, {.patience = std::chrono::minutes(5)});
+      const Captured done =
+          run_on_ranks(ranks, {.command = words}, "reproduce",
+                       {.patience = std::chrono::minutes(5), .environment = {{"OMP_NUM_THREADS", "1"}}});
       const Json seconds = Json::parse(done.ok() ? done.out : "null", nullptr, false);
       if (!seconds.is_array()) {
         failures[ranks] = done.ok() ? "its answer makes no sense" : done.reason();

@@ -1,6 +1,5 @@
 // The report of conv-multicore, from its results: Tables III and IV and the two figures of the paper, ours beside them.
 
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -14,11 +13,11 @@
 
 namespace lockstep::cli {
 
+using namespace report;  // NOLINT(google-build-using-namespace): the words of documents
+
 namespace {
 
-using report::Cell;
-using report::Mark;
-using report::Tone;
+namespace published = conv_published;
 
 /// Seconds per image by number of workers: ours, and theirs beside them.
 struct Scaling {
@@ -39,32 +38,30 @@ int cores_of(const Result& result) { return result.origin.machine.processors; }
 std::string label(const Scaling& scaling, const WorkersLine& line) { return count_of(line.workers, scaling.workers); }
 
 /// As Table III of the paper: a line per run, a column per number of cores.
-report::Table run_table(const Scaling& scaling, bool with_published) {
-  report::Table table{.title = fmt::format("Seconds per image, run by run: {}", scaling.title),
-                      .columns = {{.title = "Run"}}};
-  const std::size_t runs = conv_published::kSeconds[0].size();
+Table run_table(const Scaling& scaling, bool with_published) {
+  Table table{.title = fmt::format("Seconds per image, run by run: {}", scaling.title), .columns = {column("Run")}};
+  const std::size_t runs = published::kSeconds[0].size();
   for (std::size_t i = 0; i < runs; ++i) table.rows.push_back({.cells = {std::to_string(i + 1)}});
   table.rows.push_back({.cells = {"average"}});
   table.rows.push_back({.cells = {"median"}});
-  report::Row &averages = table.rows[runs], &medians = table.rows[runs + 1];
-  for (std::size_t c = 0; with_published && c < conv_published::kCores.size(); ++c) {
-    const auto& samples = conv_published::kSeconds[c];
-    const int cores = conv_published::kCores[c];
+  Row &averages = table.rows[runs], &medians = table.rows[runs + 1];
+  for (std::size_t c = 0; with_published && c < published::kCores.size(); ++c) {
+    const auto& samples = published::kSeconds[c];
+    const int cores = published::kCores[c];
     table.columns.push_back({.title = fmt::format("{} core{}", cores, cores == 1 ? "" : "s"),
                              .unit = "published",
-                             .format = report::fixed(3),
+                             .format = fixed(3),
                              .key = fmt::format("published_{}", cores)});
     for (std::size_t i = 0; i < runs; ++i) table.rows[i].cells.push_back(Cell(samples[i]).marked(Mark::published));
-    averages.cells.push_back(Cell(conv_published::kAverage[c]).as(report::fixed(4)).marked(Mark::published));
+    averages.cells.push_back(Cell(published::kAverage[c]).as(fixed(4)).marked(Mark::published));
     medians.cells.push_back(Cell(median({samples.begin(), samples.end()})).marked(Mark::published));
   }
   bool more = false;
   for (const WorkersLine& each : scaling.results) {
     const bool beyond = each.workers > cores_of(each);
     more = more || beyond;
-    table.columns.push_back({.title = label(scaling, each) + (beyond ? "*" : ""),
-                             .format = report::fixed(3),
-                             .key = fmt::format("workers_{}", each.workers)});
+    table.columns.push_back(
+        column(label(scaling, each) + (beyond ? "*" : ""), fixed(3), fmt::format("workers_{}", each.workers)));
     for (std::size_t i = 0; i < runs; ++i)
       table.rows[i].cells.push_back(i < each.samples.size() ? Cell(each.samples[i] * scaling.factor) : Cell());
     averages.cells.emplace_back(average(each.samples) * scaling.factor);
@@ -82,16 +79,13 @@ report::Table run_table(const Scaling& scaling, bool with_published) {
 }
 
 /// As Table IV of the paper.
-report::Table speed_up_table(const std::vector<Scaling>& scalings) {
-  report::Table table{.title = "Speed-up from one number of cores to another",
-                      .columns = {{.title = "From"},
-                                  {.title = "To"},
-                                  {.title = "Ideal", .format = report::fixed(0)},
-                                  {.title = "Published", .format = report::fixed(3)}}};
-  for (const Scaling& each : scalings) table.columns.push_back({.title = each.title, .format = report::fixed(3)});
-  for (const conv_published::SpeedUp& theirs : conv_published::kSpeedUps) {
-    report::Row row{.cells = {theirs.from, theirs.to, static_cast<double>(theirs.to) / theirs.from,
-                              Cell(theirs.value).marked(Mark::published)}};
+Table speed_up_table(const std::vector<Scaling>& scalings) {
+  Table table{.title = "Speed-up from one number of cores to another",
+              .columns = {column("From"), column("To"), column("Ideal", fixed(0)), column("Published", fixed(3))}};
+  for (const Scaling& each : scalings) table.columns.push_back(column(each.title, fixed(3)));
+  for (const published::SpeedUp& theirs : published::kSpeedUps) {
+    Row row{.cells = {theirs.from, theirs.to, static_cast<double>(theirs.to) / theirs.from,
+                      Cell(theirs.value).marked(Mark::published)}};
     for (const Scaling& each : scalings) {
       const auto ours = conv_speed_up(each.results, theirs.from, theirs.to);
       Cell cell = ours ? Cell(ours->ratio) : Cell();
@@ -104,34 +98,32 @@ report::Table speed_up_table(const std::vector<Scaling>& scalings) {
   return table;
 }
 
-report::Axis worker_axis(std::string title) {
-  return {.title = std::move(title), .scale = report::Scale::log, .ticks = {1, 2, 4, 8}};
-}
+Axis worker_axis(std::string title) { return {.title = std::move(title), .scale = Scale::log, .ticks = {1, 2, 4, 8}}; }
 
 /// The two figures: seconds per image, and speed-up with the ideal line.
-report::Panels figures(const std::vector<Scaling>& scalings) {
-  report::LineChart time{.title = "Time per image",
-                         .description = "Seconds per image over the number of workers, published and measured.",
-                         .x = worker_axis("cores, threads or ranks"),
-                         .y = {.title = "seconds per image", .scale = report::Scale::log}};
-  report::LineChart ratio{.title = "Speed-up, ideal and actual",
-                          .description = "Speed-up against one worker over the number of workers, with the ideal line.",
-                          .x = worker_axis("cores, threads or ranks"),
-                          .y = worker_axis("speed-up against 1")};  // both logarithmic: the ideal is straight
-  report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted};
-  report::LineSeries their_ratio = theirs;
-  report::LineSeries ideal{.name = "ideal", .tone = Tone::neutral, .kind = report::LineKind::ideal};
-  for (std::size_t i = 0; i < conv_published::kCores.size(); ++i) {
-    const double cores = conv_published::kCores[i];
-    theirs.points.push_back({cores, conv_published::kAverage[i]});
-    their_ratio.points.push_back({cores, conv_published::kAverage[0] / conv_published::kAverage[i]});
+Panels figures(const std::vector<Scaling>& scalings) {
+  LineChart time{.title = "Time per image",
+                 .description = "Seconds per image over the number of workers, published and measured.",
+                 .x = worker_axis("cores, threads or ranks"),
+                 .y = {.title = "seconds per image", .scale = Scale::log}};
+  LineChart ratio{.title = "Speed-up, ideal and actual",
+                  .description = "Speed-up against one worker over the number of workers, with the ideal line.",
+                  .x = worker_axis("cores, threads or ranks"),
+                  .y = worker_axis("speed-up against 1")};  // both logarithmic: the ideal is straight
+  LineSeries theirs{.name = "published", .tone = Tone::published, .kind = LineKind::predicted};
+  LineSeries their_ratio = theirs;
+  LineSeries ideal{.name = "ideal", .tone = Tone::neutral, .kind = LineKind::ideal};
+  for (std::size_t i = 0; i < published::kCores.size(); ++i) {
+    const double cores = published::kCores[i];
+    theirs.points.push_back({cores, published::kAverage[i]});
+    their_ratio.points.push_back({cores, published::kAverage[0] / published::kAverage[i]});
     ideal.points.push_back({cores, cores});
   }
   time.series = {std::move(theirs)};
   ratio.series = {std::move(ideal), std::move(their_ratio)};
   for (const Scaling& each : scalings) {
     if (each.results.empty()) continue;
-    report::LineSeries seconds{.name = each.title, .tone = each.tone}, times{.name = each.title, .tone = each.tone};
+    LineSeries seconds{.name = each.title, .tone = each.tone}, times{.name = each.title, .tone = each.tone};
     for (const WorkersLine& line : each.results) {
       seconds.points.push_back({double(line.workers), median_of(line) * each.factor});
       times.points.push_back({double(line.workers), median_of(each.results[0]) / median_of(line)});
@@ -143,15 +135,12 @@ report::Panels figures(const std::vector<Scaling>& scalings) {
 }
 
 /// The paper's last phase: other software.
-void add_software(const std::vector<SoftwareLine>& results, report::Document& document) {
+void add_software(const std::vector<SoftwareLine>& results, Document& document) {
   if (results.empty()) return;
-  report::Table table{.title = "The same convolution in other software",
-                      .columns = {{.title = "Software"},
-                                  {.title = "Version"},
-                                  {.title = "Time per image", .format = report::seconds()},
-                                  {.title = "GFLOP/s", .format = report::fixed(1)},
-                                  {.title = "Against SIMD, 1 thread", .format = report::ratio()},
-                                  {.title = "Largest difference", .format = report::scientific(1)}}};
+  Table table{.title = "The same convolution in other software",
+              .columns = {column("Software"), column("Version"), column("Time per image", seconds()),
+                          column("GFLOP/s", fixed(1)), column("Against SIMD, 1 thread", ratio()),
+                          column("Largest difference", scientific(1))}};
   for (const SoftwareLine& each : results)
     table.rows.push_back(
         {.cells = {Cell(short_name(each)).noted(each.tried), each.version.empty() ? Cell() : Cell(each.version),
@@ -183,13 +172,13 @@ std::string seen(const std::vector<Scaling>& scalings, const std::optional<Line<
              " The paper's Java program took {:.1f} s on one core of 2010 ({:.2f} GFLOP/s). The kernels do not depend "
              "on each other, so the arithmetic sets no limit to the speed-up; memory, the clock and other work of the "
              "machine may. This machine has {} processor{}{}.",
-             conv_published::kAverage[0], kImageFlops / conv_published::kAverage[0] * 1e-9, cores,
-             cores == 1 ? "" : "s", cores < 8 ? "; numbers for more workers are marked" : "");
+             published::kAverage[0], kImageFlops / published::kAverage[0] * 1e-9, cores, cores == 1 ? "" : "s",
+             cores < 8 ? "; numbers for more workers are marked" : "");
 }
 
 }  // namespace
 
-void describe_conv(const Findings& findings, report::Document& document) {
+void describe_conv(const Findings& findings, Document& document) {
   const auto naive = findings.series<WorkersRecord>(kConvNaive);
   const double factor = naive.empty() ? 1 : 128 / naive[0].computed.value_or(128);
   std::vector<Scaling> scalings = {
@@ -205,12 +194,12 @@ void describe_conv(const Findings& findings, report::Document& document) {
   std::erase_if(scalings, [](const Scaling& each) { return each.results.empty(); });
   if (scalings.empty()) return;
   document.section("Time and speed-up")
-      .add(report::Paragraph{seen(scalings, findings.find_line<PictureRecord>(kConvPicture))})
+      .add(Paragraph{seen(scalings, findings.find_line<PictureRecord>(kConvPicture))})
       .add(figures(scalings));
-  report::Section& tables = document.section("Tables III and IV of the paper");
+  Section& tables = document.section("Tables III and IV of the paper");
   for (const Scaling& each : scalings) tables.add(run_table(each, &each == &scalings.front()));
   tables.add(speed_up_table(scalings));
-  tables.add(report::Paragraph{
+  tables.add(Paragraph{
       "Ranks keep the outputs of their kernels, as the ranks of a split layer do: the 461 MB of all outputs are not "
       "collected, and the slowest rank counts. The paper's cluster part uses Java's remote method invocation; its "
       "times are not in its tables."});

@@ -1,10 +1,13 @@
-#include "cli/reproduce/cuda_quadrants/parts.hpp"
+#include "cli/reproduce/cuda_quadrants/experiment.hpp"
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "cli/reproduce/cuda_quadrants/published.hpp"
-#include "cli/reproduce/quadrants_data.hpp"
-#include "lockstep/train/trainer.hpp"
+#include "cli/reproduce/timing.hpp"
+#include "lockstep/core/words.hpp"
+#include "lockstep/parallel/team.hpp"
 
 namespace lockstep::cli {
 
@@ -66,6 +69,40 @@ void follow_series(const ExperimentRun& run, const QuadrantData& data) {
   Result result = line_of("curve", kQuadrantCurve, QuadrantCurve{zeros, series.loss, series.accuracy});
   result.weight_hash = series.hash;
   run.keep(std::move(result));
+}
+
+const SamplingRule kUsual{.share = 0.02, .least = 6, .most = 40, .budget_seconds = 60};
+const SamplingRule kQuick{.share = 0.05, .least = 3, .most = 9, .budget_seconds = 12};
+
+std::string words_for(Backend backend, int threads) {
+  const std::string kind = backend == Backend::naive_o0 ? "plain loops -O0"
+                           : backend == Backend::naive  ? "plain loops -O3"
+                           : backend == Backend::simd   ? "SIMD"
+                                                        : backend_info(backend).name;
+  return fmt::format("{}, {}", kind, count_of(threads, "thread"));
+}
+
+struct Choice {
+  Backend backend;
+  int threads;
+};
+
+/// Serial first, then threads, then libraries and devices.
+std::vector<Choice> choices() {
+  std::vector<Choice> all = {{Backend::naive_o0, 1}, {Backend::naive, 1}, {Backend::simd, 1}};
+  for (int threads = 2; threads <= available_cpus(); threads *= 2) all.push_back({Backend::simd, threads});
+  all.insert(all.end(), {{Backend::library, 1}, {Backend::opencl, 1}, {Backend::cuda, 1}});
+  return all;
+}
+
+/// The same epoch by every kind of kernel, the unoptimised and the optimised plain loops first, then SIMD.
+void time_quadrants(const ExperimentRun& run, const QuadrantData& data) {
+  run.progress("one epoch by every kind of kernel, in turns");
+  TrainingContest contest(run, data.train);
+  for (const Choice& choice : choices())
+    contest.add(words_for(choice.backend, choice.threads), published_quadrant_network(),
+                quadrant_options(choice.backend, choice.threads));
+  contest.time(kQuadrantTimes, run.quick ? kQuick : kUsual);
 }
 
 void measure_quadrants(const ExperimentRun& run) {

@@ -13,12 +13,11 @@
 
 namespace lockstep::cli {
 
+using namespace report;  // NOLINT(google-build-using-namespace): the words of documents
+
 namespace {
 
 namespace published = mnist_published;
-using report::Cell;
-using report::Mark;
-using report::Tone;
 
 void keep_results(const ExperimentRun& run, const PrimitiveTimes& times, int cpus, const Device* device) {
   const std::string series = fmt::format("{} {}", times.name, times.shape);
@@ -82,21 +81,21 @@ std::string where(const ExerciseRecord& exercise) {
 
 /// Ours and the published times, for as many calls as were published.
 void add_table(const std::string& exercise, const std::vector<ExerciseLine>& results, int calls,
-               std::span<const published::Exercise> theirs, report::Section& section) {
+               std::span<const published::Exercise> theirs, Section& section) {
   const ExerciseLine* python = first_of_kind(results, PrimitiveKind::python);
   const ExerciseLine& trivial = trivial_of(results);
-  report::Table table{.title = fmt::format("{}: {}, the best of three", exercise,
-                                           calls == 1 ? "one call" : fmt::format("{} calls", calls)),
-                      .columns = {{.title = "Variant"},
-                                  {.title = "Threads", .align = report::Align::right},
-                                  {.title = "Time", .format = report::seconds()},
-                                  {.title = "Against Python", .format = report::ratio()},
-                                  {.title = "Against trivial loops", .format = report::ratio()},
-                                  {.title = "Result"},
-                                  {.title = "What limits it"}}};
-  report::BarChart chart{.title = fmt::format("{}: against the compiled trivial loops", exercise),
-                         .description = "A bar per variant.",
-                         .axis = {.title = "times as fast", .scale = report::Scale::log, .format = report::ratio()}};
+  Table table{.title = fmt::format("{}: {}, the best of three", exercise,
+                                   calls == 1 ? "one call" : fmt::format("{} calls", calls)),
+              .columns = {column("Variant"),
+                          {.title = "Threads", .align = Align::right},
+                          column("Time", seconds()),
+                          column("Against Python", ratio()),
+                          column("Against trivial loops", ratio()),
+                          column("Result"),
+                          column("What limits it")}};
+  BarChart chart{.title = fmt::format("{}: against the compiled trivial loops", exercise),
+                 .description = "A bar per variant.",
+                 .axis = {.title = "times as fast", .scale = Scale::log, .format = ratio()}};
   for (const published::Exercise& each : theirs)
     table.rows.push_back(
         {.cells = {each.variant, "1", each.seconds}, .mark = Mark::published, .tone = Tone::published});
@@ -159,8 +158,8 @@ void measure_exercises(const ExperimentRun& run) {
   if (!run.quick) keep_results(run, measure_xxt(1000, 1000, options, limits, run.console), limits.cpus, device);
 }
 
-void describe_exercises(const Findings& findings, report::Document& document) {
-  report::Section& section = document.section("The exercises: max(A, B) and X X^T");
+void describe_exercises(const Findings& findings, Document& document) {
+  Section& section = document.section("The exercises: max(A, B) and X X^T");
   std::string words = fmt::format(
       "The assignment asks for \"at least {:.0f} times\" from the trivial version to the GPU. Its trivial version is "
       "interpreted Python: in the published run {:.0f} times lie between those loops and the GPU, and {:.0f} times "
@@ -170,7 +169,7 @@ void describe_exercises(const Findings& findings, report::Document& document) {
   for (const char* const exercise : kExercises)
     if (const auto results = findings.series<ExerciseRecord>(exercise); !results.empty())
       words += fastest_words(exercise, results);
-  section.add(report::Paragraph{std::move(words)});
+  section.add(Paragraph{std::move(words)});
   for (const char* const exercise : kExercises) {
     const auto results = findings.series<ExerciseRecord>(exercise);
     if (results.empty()) continue;

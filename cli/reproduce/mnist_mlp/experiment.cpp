@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/reproduce/contest.hpp"
 #include "cli/reproduce/mnist_mlp/published.hpp"
+#include "cli/reproduce/timing.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/parallel/team.hpp"

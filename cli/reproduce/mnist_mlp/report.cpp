@@ -13,12 +13,11 @@
 
 namespace lockstep::cli {
 
+using namespace report;  // NOLINT(google-build-using-namespace): the words of documents
+
 namespace {
 
 namespace published = mnist_published;
-using report::Cell;
-using report::Mark;
-using report::Tone;
 
 constexpr std::size_t kAboveFrom = 3;  // the epoch
 
@@ -56,22 +55,22 @@ std::string verdict(const std::vector<Line<MnistCurve>>& curves) {
 
 }  // namespace
 
-void describe_mnist(const Findings& findings, report::Document& document) {
+void describe_mnist(const Findings& findings, Document& document) {
   const auto curves = findings.series<MnistCurve>(kMnistCurves);
   if (curves.empty() && findings.find(fmt::format("{}: {}", ExperimentRun::kLeftOut, kMnistCurves)) == nullptr) return;
-  report::Section& section = document.section("Handwritten digits: accuracy by epoch");
+  Section& section = document.section("Handwritten digits: accuracy by epoch");
   if (curves.empty()) {
-    section.add(report::Notice{.text = "MNIST was not on this machine, so no accuracy can stand beside the published "
-                                       "ones. `make data` fetches it."});
+    section.add(Notice{.text = "MNIST was not on this machine, so no accuracy can stand beside the published "
+                               "ones. `make data` fetches it."});
     return;
   }
-  report::Table table{.title = "Accuracy on the 10,000 validation digits after each epoch",
-                      .columns = {{.title = "Epoch"}, {.title = "Published", .format = report::percent(2)}}};
-  report::LineChart chart{.title = "Validation accuracy by epoch",
-                          .description = "The published run and ours over five epochs.",
-                          .x = {.title = "epoch", .format = report::integer()},
-                          .y = {.title = "share of digits", .format = report::percent(0)}};
-  report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted};
+  Table table{.title = "Accuracy on the 10,000 validation digits after each epoch",
+              .columns = {column("Epoch"), column("Published", percent(2))}};
+  LineChart chart{.title = "Validation accuracy by epoch",
+                  .description = "The published run and ours over five epochs.",
+                  .x = {.title = "epoch", .format = integer()},
+                  .y = {.title = "share of digits", .format = percent(0)}};
+  LineSeries theirs{.name = "published", .tone = Tone::published, .kind = LineKind::predicted};
   for (std::size_t e = 0; e < published::kValidation.size(); ++e) {
     theirs.points.push_back({double(e + 1), published::kValidation[e]});
     table.rows.push_back({.cells = {e + 1, Cell(published::kValidation[e]).marked(Mark::published)}});
@@ -80,21 +79,21 @@ void describe_mnist(const Findings& findings, report::Document& document) {
   table.rows.push_back({.cells = {"an epoch", Cell()}});
   chart.series.push_back(std::move(theirs));
   for (const auto& each : curves) {
-    table.columns.push_back({.title = "Ours, " + short_name(each), .format = report::percent(2)});
-    report::LineSeries line{.name = "Lockstep, " + short_name(each)};
+    table.columns.push_back(column("Ours, " + short_name(each), percent(2)));
+    LineSeries line{.name = "Lockstep, " + short_name(each)};
     for (std::size_t e = 0; e < accuracies(each).size(); ++e) {
       table.rows[e].cells.emplace_back(accuracies(each)[e]);
       line.points.push_back({double(e + 1), accuracies(each)[e]});
     }
     table.rows[published::kValidation.size()].cells.emplace_back(each.test_accuracy);
-    table.rows.back().cells.push_back(Cell(median(series_of(each, &MnistCurve::epoch_seconds))).as(report::seconds()));
+    table.rows.back().cells.push_back(Cell(median(series_of(each, &MnistCurve::epoch_seconds))).as(seconds()));
     chart.series.push_back(std::move(line));
   }
   table.notes = {"An epoch: the median, 50,000 digits and the validation after them, all processors."};
-  section.add(report::Paragraph{verdict(curves)}).add(std::move(table)).add(std::move(chart));
+  section.add(Paragraph{verdict(curves)}).add(std::move(table)).add(std::move(chart));
   const auto timings = findings.series<KernelRecord>(kMnistTimes);
   if (timings.empty()) return;
-  report::Table rungs = rungs_table("One epoch of 5,000 digits, batches of 16", timings);
+  Table rungs = rungs_table("One epoch of 5,000 digits, batches of 16", timings);
   rungs.notes.emplace_back(
       "A batch of 16 is one slot, and a slot has one thread: more threads share the optimiser's step only.");
   section.add(std::move(rungs));

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/reproduce/mpi_digits/parts.hpp"
+#include "cli/reproduce/mpi_digits/experiment.hpp"
 #include "cli/reproduce/mpi_digits/published.hpp"
 
 namespace lockstep::cli {

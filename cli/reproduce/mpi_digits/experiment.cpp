@@ -1,6 +1,4 @@
-#include "cli/reproduce/mpi_digits/parts.hpp"
-
-#include <optional>
+#include "cli/reproduce/mpi_digits/experiment.hpp"
 
 #include <fmt/format.h>
 

@@ -6,14 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/process/captured.hpp"
+#include "cli/process/mpirun.hpp"
 #include "cli/process/tools.hpp"
-#include "cli/reproduce/mpi_digits/parts.hpp"
-#include "cli/reproduce/ranks_below.hpp"
+#include "cli/reproduce/mpi_digits/experiment.hpp"
 #include "cli/reproduce/rungs.hpp"
 #include "cli/reproduce/timing.hpp"
 #include "lockstep/config/config.hpp"
-#include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/team.hpp"
@@ -28,22 +26,22 @@ namespace fs = std::filesystem;
 constexpr int kPythonIterations = 3;  // per-sample loops take a third of a second each
 
 struct Mode {
-  std::string name, backend;
+  std::string name;
+  Backend backend;
   int threads = 1, ranks = 1;
   bool mpi = false;    // under mpirun
   bool rank0 = false;  // which alone reads the data and sends them to the others
 };
 
 std::vector<Mode> modes() {
-  std::vector<Mode> all = {{"sequential, plain loops", "naive"}, {kSequentialMode, "simd"}};
+  std::vector<Mode> all = {{"sequential, plain loops", Backend::naive}, {kSequentialMode, Backend::simd}};
   for (int threads = 2; threads <= available_cpus(); threads *= 2)
-    all.push_back({fmt::format("SIMD, {} threads", threads), "simd", threads});
+    all.push_back({fmt::format("SIMD, {} threads", threads), Backend::simd, threads});
   for (const int ranks : {1, 2, 4})
-    all.push_back({fmt::format("SIMD, {}", count_of(ranks, "rank")), "simd", 1, ranks, true});
-  all.push_back({"SIMD, 2 ranks, data from rank 0", "simd", 1, 2, true, true});
-  for (const char* const device : {"opencl", "cuda"})
-    if (const auto& names = backend_names(); std::find(names.begin(), names.end(), device) != names.end())
-      all.push_back({fmt::format("device, {}", device), device});
+    all.push_back({fmt::format("SIMD, {}", count_of(ranks, "rank")), Backend::simd, 1, ranks, true});
+  all.push_back({"SIMD, 2 ranks, data from rank 0", Backend::simd, 1, 2, true, true});
+  for (const Backend device : {Backend::opencl, Backend::cuda})
+    all.push_back({fmt::format("device, {}", backend_info(device).name), device});
   return all;
 }
 
@@ -95,14 +93,19 @@ void read_run(const fs::path& folder, ModeTimes& times) {
 
 void run_mode(const ExperimentRun& run, const Mode& mode, const fs::path& config, ModeTimes& times) {
   const fs::path out = run.folder / "mode";
-  std::vector<std::string> words = {
-      "train", config.string(), "--backend", mode.backend, "--threads", std::to_string(mode.threads),
-      "--out", out.string(),    "--profile", "--quiet"};
+  std::vector<std::string> words = {"train",     config.string(),
+                                    "--backend", backend_info(mode.backend).name,
+                                    "--threads", std::to_string(mode.threads),
+                                    "--out",     out.string(),
+                                    "--profile", "--quiet"};
   if (mode.rank0) words.insert(words.end(), {"--set", "data.from=\"rank0\""});
-  std::vector<std::string> alone = {fs::read_symlink("/proc/self/exe").string()};
-  alone.insert(alone.end(), words.begin(), words.end());
-  const CaptureOptions options{.patience = std::chrono::minutes(3)};
-  const Captured done = mode.mpi ? run_on_ranks(mode.ranks, words, options) : run_captured(alone, options);
+  CaptureOptions options{.patience = std::chrono::minutes(3)};
+  if (mode.mpi)
+    options.environment = {{"OMP_NUM_THREADS", "1"}};
+  else
+    words.insert(words.begin(), own_program());
+  const Captured done =
+      mode.mpi ? run_on_ranks(mode.ranks, {.command = words}, "reproduce", options) : run_captured(words, options);
   try {
     if (done.ok())
       read_run(out, times);
@@ -115,13 +118,8 @@ void run_mode(const ExperimentRun& run, const Mode& mode, const fs::path& config
   fs::remove_all(out, ignored);
 }
 
-Backend backend_named(const std::string& name) {
-  const auto& names = backend_names();
-  return static_cast<Backend>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 void keep_mode(const ExperimentRun& run, const Mode& mode, ModeTimes& times, const std::string& baseline) {
-  ModeRecord record{.kernel = kernel_record(backend_named(mode.backend), mode.threads),
+  ModeRecord record{.kernel = kernel_record(mode.backend, mode.threads),
                     .ranks = mode.ranks,
                     .from = mode.rank0 ? "rank0" : "",
                     .phases = times.phases};
@@ -142,10 +140,10 @@ void write_numbers(const fs::path& file, const std::vector<double>& numbers) {
 void time_digit_modes(const ExperimentRun& run, const DigitSource& source) {
   const fs::path config = run.folder / "mode.toml";
   write_file_atomically(config, source.config);
-  const RanksHere here = ranks_here();
+  const std::string why = why_no_ranks();
   std::vector<Mode> all = modes();
-  if (!here.possible) {
-    run.left_out("ranks", here.why);
+  if (!why.empty()) {
+    run.left_out("ranks", why);
     std::erase_if(all, [](const Mode& mode) { return mode.mpi; });
   }
   std::vector<ModeTimes> times(all.size());

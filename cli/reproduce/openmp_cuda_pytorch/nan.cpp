@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,6 +10,8 @@
 #include "lockstep/core/random.hpp"
 
 namespace lockstep::cli {
+
+using namespace report;  // NOLINT(google-build-using-namespace): the words of documents
 
 namespace {
 
@@ -124,18 +125,14 @@ void measure_not_a_number(const ExperimentRun& run) {
   train(run, "Xavier, uniform", deep_network(), *data);
 }
 
-void describe_not_a_number(const Findings& findings, report::Document& document) {
+void describe_not_a_number(const Findings& findings, Document& document) {
   const auto layers = findings.series<LayerRecord>(kLayers);
   if (layers.empty()) return;
-  report::Table table{.title = "Forward through the network of the timings, 100 moons",
-                      .columns = {{.title = "Layer"},
-                                  {.title = "Largest sum", .format = report::fixed(1)},
-                                  {.title = "float: NaN", .format = report::percent(1)},
-                                  {.title = "double: NaN", .format = report::percent(1)},
-                                  {.title = "double: slope 0", .format = report::percent(1)},
-                                  {.title = "bounded: NaN", .format = report::percent(1)},
-                                  {.title = "bounded: slope 0", .format = report::percent(1)},
-                                  {.title = "Xavier: slope 0", .format = report::percent(1)}}};
+  Table table{.title = "Forward through the network of the timings, 100 moons",
+              .columns = {column("Layer"), column("Largest sum", fixed(1)), column("float: NaN", percent(1)),
+                          column("double: NaN", percent(1)), column("double: slope 0", percent(1)),
+                          column("bounded: NaN", percent(1)), column("bounded: slope 0", percent(1)),
+                          column("Xavier: slope 0", percent(1))}};
   const auto* first = first_where(layers, [](const LayerRecord& each) { return each.published_nan > 0.0; });
   for (const auto& each : layers)
     table.rows.push_back({.cells = {short_name(each), each.largest_sum, each.published_nan, each.double_nan,
@@ -144,12 +141,9 @@ void describe_not_a_number(const Findings& findings, report::Document& document)
       "Shares of the outputs of a layer. float, double: exp(x)/(exp(x)+1) as published, weights uniform in [0, 1), "
       "biases 0. bounded: 1/(1+exp(-x)) in float from the same weights; largest sum: what it is given. Slope 0: a(1-a) "
       "is exactly 0, so no gradient passes. Xavier: Lockstep's weights."};
-  report::Table trained{.title = "Lockstep trains from both",
-                        .columns = {{.title = "Weights"},
-                                    {.title = "Epochs", .format = report::integer()},
-                                    {.title = "Accuracy", .format = report::percent(1)},
-                                    {.title = "Loss", .format = report::fixed(4)},
-                                    {.title = "Stopped"}}};
+  Table trained{.title = "Lockstep trains from both",
+                .columns = {column("Weights"), column("Epochs", integer()), column("Accuracy", percent(1)),
+                            column("Loss", fixed(4)), column("Stopped")}};
   for (const auto& each : findings.series<TrainedRecord>(kTrained))
     trained.rows.push_back({.cells = {short_name(each), double(each.epochs), each.accuracy, each.loss,
                                       each.diverged.empty() ? "no" : each.diverged}});
@@ -163,16 +157,14 @@ void describe_not_a_number(const Findings& findings, report::Document& document)
   double in_double = 0;
   for (const LayerRecord& each : layers) in_double = std::max(in_double, each.double_nan.value_or(0));
   document.section("Why the published timings computed on NaN")
-      .add(report::Paragraph{fmt::format(
+      .add(Paragraph{fmt::format(
           "The published network of the timings starts from weights uniform in [0, 1) and writes the sigmoid as "
           "exp(x)/(exp(x)+1). A sum over 300 inputs near 1 with weights of mean 1/2 is about 150. {} No comparison "
-          "with "
-          "NaN is true, which gives the published accuracy of 0; the times are real all the same, since multiply-adds "
-          "take as long on NaN. In double precision, where exp overflows at 709.8, at most {:.0f} % of a layer's "
-          "outputs "
-          "are NaN here, and {:.0f} % of the last hidden layer's outputs have a slope of exactly 0, through which no "
-          "gradient passes. Lockstep's sigmoid is bounded for every input, a loss that is not finite ends a run with "
-          "exit code 8, and weights are drawn around 0.",
+          "with NaN is true, which gives the published accuracy of 0; the times are real all the same, since "
+          "multiply-adds take as long on NaN. In double precision, where exp overflows at 709.8, at most {:.0f} % of a "
+          "layer's outputs are NaN here, and {:.0f} % of the last hidden layer's outputs have a slope of exactly 0, "
+          "through which no gradient passes. Lockstep's sigmoid is bounded for every input, a loss that is not finite "
+          "ends a run with exit code 8, and weights are drawn around 0.",
           seen, 100 * in_double, layers.size() < 2 ? 0 : 100 * layers[layers.size() - 2].double_slope_0.value_or(0))})
       .add(std::move(table))
       .add(std::move(trained));

@@ -14,9 +14,9 @@
 
 namespace lockstep::cli {
 
-namespace {
+using namespace report;  // NOLINT(google-build-using-namespace): the words of documents
 
-using report::Cell;
+namespace {
 
 constexpr const char* kScript = "bench/reproduce/deep_sigmoid_torch.py";
 
@@ -78,14 +78,14 @@ void time_pytorch(const ExperimentRun& run) {
                {.share = 0.03, .least = run.quick ? 3 : 6, .most = 30, .budget_seconds = run.quick ? 6.0 : 40.0});
 }
 
-void describe_pytorch(const Findings& findings, report::Document& document) {
+void describe_pytorch(const Findings& findings, Document& document) {
   const auto timings = findings.series<PeerRecord>(kPeerTimes);
-  report::Table table{.title = "An epoch of the network of the timings, batches of 512",
-                      .columns = {{.title = "Program"},
-                                  {.title = "Time", .format = report::seconds()},
-                                  {.title = "Lockstep is", .unit = "times as fast", .format = report::ratio()},
-                                  {.title = "Moons: 99 % in epoch"},
-                                  {.title = "At the end", .format = report::percent(1)}}};
+  Table table{.title = "An epoch of the network of the timings, batches of 512",
+              .columns = {column("Program"),
+                          column("Time", seconds()),
+                          {.title = "Lockstep is", .unit = "times as fast", .format = ratio()},
+                          column("Moons: 99 % in epoch"),
+                          column("At the end", percent(1))}};
   std::string version;
   // Both learn the moons for as many epochs; results may come from elsewhere.
   const auto moons = findings.series<MoonRecord>(kMoonCurves);
@@ -103,19 +103,18 @@ void describe_pytorch(const Findings& findings, report::Document& document) {
     table.rows.push_back({.cells = {Cell(short_name(each)).noted(each.tried), time_cell(each),
                                     ours == nullptr ? Cell() : Cell(median_of(each) / median_of(*ours)),
                                     !reached       ? Cell()
-                                    : *reached > 0 ? Cell(*reached).as(report::integer())
+                                    : *reached > 0 ? Cell(*reached).as(integer())
                                                    : Cell(fmt::format("not in {:.0f}", epochs.value_or(0))),
                                     accuracy},
-                          .tone = ours == nullptr ? report::Tone::simd : report::Tone::peer});
+                          .tone = ours == nullptr ? Tone::simd : Tone::peer});
   }
   if (version.empty()) return;
   table.notes = {
       fmt::format("PyTorch {}, the fastest of the variants below its name, epoch by epoch in turns with Lockstep. "
-                  "Moons: 2-3-3-1, {} "
-                  "epochs in both programs, each on its own draw of the same figure.",
+                  "Moons: 2-3-3-1, {} epochs in both programs, each on its own draw of the same figure.",
                   version, moon_epochs())};
   document.section("PyTorch on the same processors")
-      .add(report::Paragraph{
+      .add(Paragraph{
           "The paper proposed PyTorch as its yardstick and did not come to it; here it is. For larger networks, "
           "and JAX, there is `make peers`."})
       .add(std::move(table));

@@ -11,12 +11,11 @@
 
 namespace lockstep::cli {
 
+using namespace report;  // NOLINT(google-build-using-namespace): the words of documents
+
 namespace {
 
 namespace published = openmp_published;
-using report::Cell;
-using report::Mark;
-using report::Tone;
 
 /// The one by these kernels in batches of this size on `threads`; null: not measured.
 const DeepLine* find_by(const std::vector<DeepLine>& lines, std::int64_t batch, int threads,
@@ -32,60 +31,57 @@ Cell ratio_cell(const Result* before, const Result* after) {
 
 }  // namespace
 
-void describe_moons(const Findings& findings, report::Document& document) {
+void describe_moons(const Findings& findings, Document& document) {
   const auto runs = findings.series<MoonRecord>(kMoonCurves);
   if (runs.empty()) return;
-  report::Table table{.title = "200 epochs: 1000 points to learn from, 1000 new ones to score",
-                      .columns = {{.title = "Kernels"},
-                                  {.title = "99 % in epoch"},
-                                  {.title = "At the end", .format = report::percent(1)},
-                                  {.title = "200 epochs", .format = report::seconds()},
-                                  {.title = "Weights"}}};
-  report::LineChart chart{.title = "Accuracy on new points by epoch",
-                          .description = "Accuracy of the network 2-3-3-1 over 200 epochs.",
-                          .x = {.title = "epoch", .format = report::integer()},
-                          .y = {.title = "share of points", .format = report::percent(0)}};
+  Table table{.title = "200 epochs: 1000 points to learn from, 1000 new ones to score",
+              .columns = {column("Kernels"), column("99 % in epoch"), column("At the end", percent(1)),
+                          column("200 epochs", seconds()), column("Weights")}};
+  LineChart chart{.title = "Accuracy on new points by epoch",
+                  .description = "Accuracy of the network 2-3-3-1 over 200 epochs.",
+                  .x = {.title = "epoch", .format = integer()},
+                  .y = {.title = "share of points", .format = percent(0)}};
   for (const MoonLine& each : runs) {
     const bool same = each.weight_hash == runs[0].weight_hash;
-    const Cell reached = each.reached_in_epoch ? Cell(double(*each.reached_in_epoch)).as(report::integer()) : Cell();
+    const Cell reached = each.reached_in_epoch ? Cell(double(*each.reached_in_epoch)).as(integer()) : Cell();
     table.rows.push_back(
         {.cells = {name_cell(each, each.kernel), reached, series_of(each, &MoonRecord::accuracy).back(), each.seconds,
                    same ? Cell("same bits").marked(Mark::same) : Cell("other rounding")},
          .tone = rung_tone(each.kernel)});
   }
-  report::LineSeries line{.name = "Lockstep", .tone = Tone::simd};
+  LineSeries line{.name = "Lockstep", .tone = Tone::simd};
   const std::vector<double>& accuracy = runs[0].accuracy;
   for (std::size_t e = 0; e < accuracy.size(); ++e) line.points.push_back({double(e + 1), accuracy[e]});
   chart.series.push_back(std::move(line));
   document.section("Moons to 99 %, on 2-3-3-1")
-      .add(report::Paragraph{
+      .add(Paragraph{
           "The small network of the paper, in batches of 50 points. It is here to show what it learns, and whether it "
           "learns the same on every kind of kernels; the timings are those of the next section."})
       .add(std::move(table))
       .add(std::move(chart));
 }
 
-void describe_threads(const Findings& findings, report::Document& document) {
+void describe_threads(const Findings& findings, Document& document) {
   const auto timings = findings.series<DeepRecord>(kThreadTimes);
   if (timings.empty()) return;
-  report::Table table{.title = "The published thread table, and ours",
-                      .columns = {{.title = "Threads", .align = report::Align::right},
-                                  {.title = "Published", .format = report::seconds(), .key = "published"},
-                                  {.title = "Speed-up", .format = report::ratio(), .key = "published_speed_up"},
-                                  {.title = "Plain loops", .format = report::seconds(), .key = "loops"},
-                                  {.title = "Speed-up", .format = report::ratio(), .key = "loops_speed_up"},
-                                  {.title = "SIMD", .format = report::seconds(), .key = "simd"},
-                                  {.title = "Speed-up", .format = report::ratio(), .key = "simd_speed_up"}}};
-  report::LineSeries theirs{.name = "published", .tone = Tone::published, .kind = report::LineKind::predicted},
-      ideal{.name = "ideal", .tone = Tone::neutral, .kind = report::LineKind::ideal},
+  Table table{.title = "The published thread table, and ours",
+              .columns = {{.title = "Threads", .align = Align::right},
+                          column("Published", seconds(), "published"),
+                          column("Speed-up", ratio(), "published_speed_up"),
+                          column("Plain loops", seconds(), "loops"),
+                          column("Speed-up", ratio(), "loops_speed_up"),
+                          column("SIMD", seconds(), "simd"),
+                          column("Speed-up", ratio(), "simd_speed_up")}};
+  LineSeries theirs{.name = "published", .tone = Tone::published, .kind = LineKind::predicted},
+      ideal{.name = "ideal", .tone = Tone::neutral, .kind = LineKind::ideal},
       loops{.name = "plain loops", .tone = Tone::naive}, simd{.name = "SIMD", .tone = Tone::threads};
   const DeepWork& work = timings[0].work;
   const std::int64_t batch = work.batch.value_or(0);
   for (const published::ThreadTime& each : published::kThreads) {
     const double gain = published::kThreads[0].seconds / each.seconds, threads = each.threads;
     const bool crowded = each.threads > work.processors.value_or(each.threads);
-    report::Row row{.cells = {fmt::format("{}{}", each.threads, crowded ? "*" : ""),
-                              Cell(each.seconds).marked(Mark::published), Cell(gain).marked(Mark::published)}};
+    Row row{.cells = {fmt::format("{}{}", each.threads, crowded ? "*" : ""), Cell(each.seconds).marked(Mark::published),
+                      Cell(gain).marked(Mark::published)}};
     theirs.points.push_back({threads, gain});
     ideal.points.push_back({threads, threads});
     for (const std::string backend : {"naive", "simd"}) {
@@ -114,7 +110,7 @@ void describe_threads(const Findings& findings, report::Document& document) {
       best = gain, best_threads = each.kernel.threads;
   }
   document.section("Threads: 2-300-300-300-300-300-300-1")
-      .add(report::Paragraph{fmt::format(
+      .add(Paragraph{fmt::format(
           "Published: {:.2f} times as fast on 16 threads of 16 cores, and {:.2f} times on 32. Here, with {} "
           "processors, SIMD kernels have their largest ratio on {}: {:.2f} times as fast as one. {} of {} "
           "variants have the same weights, bit by bit. Here a thread takes a slot of 16 samples through the whole "
@@ -123,15 +119,12 @@ void describe_threads(const Findings& findings, report::Document& document) {
           published::kThreads[0].seconds / published::kThreads[5].seconds, work.processors.value_or(0),
           count_of(best_threads, "thread"), best, same, timings.size())})
       .add(std::move(table))
-      .add(report::LineChart{.title = "Speed-up on threads",
-                             .description = "Speed-up against one thread, published and measured.",
-                             .x = {.title = "threads",
-                                   .scale = report::Scale::log,
-                                   .format = report::integer(),
-                                   .ticks = {1, 2, 4, 8, 16, 32}},
-                             .y = {.title = "times one thread", .scale = report::Scale::log, .format = report::ratio()},
-                             .series = {std::move(theirs), std::move(ideal), std::move(loops), std::move(simd)}})
-      .add(report::Paragraph{fmt::format(
+      .add(LineChart{.title = "Speed-up on threads",
+                     .description = "Speed-up against one thread, published and measured.",
+                     .x = {.title = "threads", .scale = Scale::log, .format = integer(), .ticks = {1, 2, 4, 8, 16, 32}},
+                     .y = {.title = "times one thread", .scale = Scale::log, .format = ratio()},
+                     .series = {std::move(theirs), std::move(ideal), std::move(loops), std::move(simd)}})
+      .add(Paragraph{fmt::format(
           "The published device part (RTX 2080 Ti, multiply and transpose only) takes {} us on the host, {} us as a "
           "kernel and {} us with its copies. Lockstep keeps weights and activations on a device; only the batch is "
           "copied.",
@@ -140,19 +133,18 @@ void describe_threads(const Findings& findings, report::Document& document) {
     document.sections.back().add(rungs_table("Plain loops against SIMD, libraries and devices: the same epoch", kinds));
 }
 
-void describe_sections(const Findings& findings, report::Document& document) {
+void describe_sections(const Findings& findings, Document& document) {
   const auto all = findings.series<SectionRecord>(kSectionTimes);
   if (all.empty()) return;
-  report::Table table{.title = "An epoch by section, and what the whole gains against the first row",
-                      .columns = {{.title = "Kernels"}}};
-  report::BarChart chart{.title = "Gain of each section against plain loops on one thread",
-                         .description = "Per section a bar for each kind of kernel.",
-                         .axis = {.title = "times as fast", .scale = report::Scale::log, .format = report::ratio()}};
+  Table table{.title = "An epoch by section, and what the whole gains against the first row",
+              .columns = {column("Kernels")}};
+  BarChart chart{.title = "Gain of each section against plain loops on one thread",
+                 .description = "Per section a bar for each kind of kernel.",
+                 .axis = {.title = "times as fast", .scale = Scale::log, .format = ratio()}};
   static constexpr auto kColumns = EpochSections::fields();
   constexpr auto kSections = std::span(kColumns).first<4>();  // neither the rest nor the sum
-  for (const auto& section : kColumns)
-    table.columns.push_back({.title = std::string(section.name), .format = report::seconds()});
-  table.columns.push_back({.title = "Gain", .format = report::ratio()});
+  for (const auto& section : kColumns) table.columns.push_back(column(std::string(section.name), seconds()));
+  table.columns.push_back(column("Gain", ratio()));
   const auto gain = [&](const SectionRecord& line,
                         std::optional<double> EpochSections::*section) -> std::optional<double> {
     const double before = (all[0].seconds.*section).value_or(0), after = (line.seconds.*section).value_or(0);
@@ -161,8 +153,7 @@ void describe_sections(const Findings& findings, report::Document& document) {
   std::string most;
   for (const SectionLine& each : all) {
     const bool first = &each == all.data();
-    report::Row row{
-        .cells = {short_name(each)}, .mark = first ? Mark::baseline : Mark::none, .tone = rung_tone(each.kernel)};
+    Row row{.cells = {short_name(each)}, .mark = first ? Mark::baseline : Mark::none, .tone = rung_tone(each.kernel)};
     for (const auto& section : kColumns) row.cells.emplace_back(each.seconds.*section.member);
     row.cells.emplace_back(gain(each, &EpochSections::all));
     table.rows.push_back(std::move(row));
@@ -175,35 +166,31 @@ void describe_sections(const Findings& findings, report::Document& document) {
                         gain(each, best->member).value_or(0));
   }
   for (const auto& section : kSections) {
-    report::BarGroup group{.label = std::string(section.name)};
+    BarGroup group{.label = std::string(section.name)};
     for (std::size_t i = 1; i < all.size(); ++i) group.bars.emplace_back(gain(all[i], section.member).value_or(0));
-    if (std::any_of(group.bars.begin(), group.bars.end(), [](const report::BarValue& bar) { return bar.value > 0; }))
+    if (std::any_of(group.bars.begin(), group.bars.end(), [](const BarValue& bar) { return bar.value > 0; }))
       chart.groups.push_back(std::move(group));
   }
   table.notes = {
       "From the spans, means over threads. backward includes the loss; reduce is the sum over slots; other: loading "
       "points, waiting at barriers, shuffling."};
   document.section("Sections: which gains most")
-      .add(report::Paragraph{
-          fmt::format("The section with the largest ratio to plain loops on one thread, by {}. The paper "
-                      "asked this question and timed the whole program only.",
-                      most)})
+      .add(Paragraph{fmt::format("The section with the largest ratio to plain loops on one thread, by {}. The paper "
+                                 "asked this question and timed the whole program only.",
+                                 most)})
       .add(std::move(table))
       .add(std::move(chart));
 }
 
-void describe_batches(const Findings& findings, report::Document& document) {
+void describe_batches(const Findings& findings, Document& document) {
   const auto timings = findings.series<DeepRecord>(kBatchTimes);
   if (timings.empty()) return;
   int cpus = 1;
   for (const DeepLine& each : timings) cpus = std::max(cpus, each.kernel.threads);
-  report::Table table{.title = "An epoch by the size of its batches, SIMD kernels",
-                      .columns = {{.title = "Batch"},
-                                  {.title = "Published, 16 threads", .format = report::seconds()},
-                                  {.title = "1 thread", .format = report::seconds()},
-                                  {.title = fmt::format("{} threads", cpus), .format = report::seconds()},
-                                  {.title = "Gain", .format = report::ratio()}}};
-  report::LineSeries one{.name = "1 thread", .tone = Tone::simd},
+  Table table{.title = "An epoch by the size of its batches, SIMD kernels",
+              .columns = {column("Batch"), column("Published, 16 threads", seconds()), column("1 thread", seconds()),
+                          column(fmt::format("{} threads", cpus), seconds()), column("Gain", ratio())}};
+  LineSeries one{.name = "1 thread", .tone = Tone::simd},
       team{.name = fmt::format("{} threads", cpus), .tone = Tone::threads};
   for (int batch = 1; batch <= 512; batch *= 2) {
     const DeepLine* serial = find_by(timings, batch, 1);
@@ -219,29 +206,26 @@ void describe_batches(const Findings& findings, report::Document& document) {
     if (parallel != nullptr) team.points.push_back({double(batch), median_of(*parallel)});
   }
   table.notes = {fmt::format(
-      "Published also: {:.0f} s on one thread at 512, {:.2f} times the time on 16. Ours: {} points. A batch has a "
-      "slot per 16 samples and a slot one thread: below 32 samples one thread computes, and all share the optimiser's "
-      "step.",
+      "Published also: {:.0f} s on one thread at 512, {:.2f} times the time on 16. Ours: {} points. A batch has a slot "
+      "per 16 samples and a slot one thread: below 32 samples one thread computes, and all share the optimiser's step.",
       published::kBatch512On1, published::kBatch512On1 / published::kBatch512On16, timings[0].work.points.value_or(0))};
   const DeepLine *smallest = find_by(timings, 1, 1), *largest = find_by(timings, 512, 1);
-  report::Section& section = document.section("Batches of 1 to 512");
+  Section& section = document.section("Batches of 1 to 512");
   if (smallest != nullptr && largest != nullptr)
-    section.add(report::Paragraph{fmt::format(
+    section.add(Paragraph{fmt::format(
         "On one thread an epoch in batches of 512 is {:.1f} times as fast as one in batches of 1; in the published "
-        "runs "
-        "on 16 threads {:.0f} times. With one sample every weight is fetched for one multiply-add and updated after "
-        "it, "
-        "with 512 it is fetched once for all of them. What the rest of the published factor is made of, such as "
-        "starting 16 threads in every product, the paper does not measure.",
+        "runs on 16 threads {:.0f} times. With one sample every weight is fetched for one multiply-add and updated "
+        "after it, with 512 it is fetched once for all of them. What the rest of the published factor is made of, such "
+        "as starting 16 threads in every product, the paper does not measure.",
         median_of(*smallest) / median_of(*largest), published::kBatch1On16 / published::kBatch512On16)});
   section.add(std::move(table));
-  std::vector<report::LineSeries> lines = {std::move(one)};
+  std::vector<LineSeries> lines = {std::move(one)};
   if (!team.points.empty()) lines.push_back(std::move(team));
-  section.add(report::LineChart{.title = "An epoch by the size of its batches",
-                                .description = "Seconds per epoch for batches of 1 to 512.",
-                                .x = {.title = "batch", .scale = report::Scale::log, .format = report::integer()},
-                                .y = {.title = "time", .scale = report::Scale::log, .format = report::seconds()},
-                                .series = std::move(lines)});
+  section.add(LineChart{.title = "An epoch by the size of its batches",
+                        .description = "Seconds per epoch for batches of 1 to 512.",
+                        .x = {.title = "batch", .scale = Scale::log, .format = integer()},
+                        .y = {.title = "time", .scale = Scale::log, .format = seconds()},
+                        .series = std::move(lines)});
 }
 
 }  // namespace lockstep::cli

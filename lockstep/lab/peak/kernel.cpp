@@ -21,7 +21,6 @@ constexpr int kChains = 12;
 
 #if defined(__AVX512F__)
 constexpr const char* kIsa = "avx512";
-constexpr bool kFused = true;
 using Floats = __m512;
 using Doubles = __m512d;
 LOCKSTEP_INLINE Floats fill(float value) { return _mm512_set1_ps(value); }
@@ -30,7 +29,6 @@ LOCKSTEP_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return _mm51
 LOCKSTEP_INLINE Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 #elif defined(__FMA__)
 constexpr const char* kIsa = "avx2";
-constexpr bool kFused = true;
 using Floats = __m256;
 using Doubles = __m256d;
 LOCKSTEP_INLINE Floats fill(float value) { return _mm256_set1_ps(value); }
@@ -39,7 +37,6 @@ LOCKSTEP_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return _mm25
 LOCKSTEP_INLINE Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
 #elif defined(__x86_64__)
 constexpr const char* kIsa = "baseline";
-constexpr bool kFused = false;
 using Floats = __m128;
 using Doubles = __m128d;
 LOCKSTEP_INLINE Floats fill(float value) { return _mm_set1_ps(value); }
@@ -48,7 +45,6 @@ LOCKSTEP_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return _mm_a
 LOCKSTEP_INLINE Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm_add_pd(_mm_mul_pd(a, b), c); }
 #elif defined(__aarch64__)
 constexpr const char* kIsa = "neon";
-constexpr bool kFused = true;
 using Floats = float32x4_t;
 using Doubles = float64x2_t;
 LOCKSTEP_INLINE Floats fill(float value) { return vdupq_n_f32(value); }
@@ -57,7 +53,6 @@ LOCKSTEP_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return vfmaq
 LOCKSTEP_INLINE Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return vfmaq_f64(c, a, b); }
 #else
 constexpr const char* kIsa = "scalar";
-constexpr bool kFused = true;
 using Floats = float;
 using Doubles = double;
 LOCKSTEP_INLINE Floats fill(float value) { return value; }
@@ -87,7 +82,6 @@ T run(std::int64_t rounds) {
 
 PeakKernel peak_kernel() {
   return {.isa = kIsa,
-          .fused = kFused,
           .run_float = &run<Floats, float>,
           .run_double = &run<Doubles, double>,
           .float_flops = 2.0 * kChains * double(sizeof(Floats)) / sizeof(float),

@@ -8,7 +8,6 @@ namespace lockstep {
 
 struct PeakKernel {
   const char* isa;  // "avx2"
-  bool fused;       // multiply and add in one instruction
   // One call: `rounds` rounds over all chains. The result keeps the compiler from leaving them out.
   float (*run_float)(std::int64_t rounds);
   double (*run_double)(std::int64_t rounds);

@@ -4,11 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "lockstep/lab/report/drawing.hpp"
 #include "lockstep/lab/report/escape.hpp"
 #include "lockstep/lab/report/plot.hpp"
-#include "lockstep/lab/report/text_width.hpp"
 
 namespace lockstep::report {
 
@@ -95,8 +93,7 @@ class BarDrawing {
     }
   }
 
-  std::string tone_of(const BarGroup& group, const BarValue& bar, std::size_t series) const {
-    if (bar.tone != Tone::automatic) return tone_class(bar.tone, 0);
+  std::string tone_of(const BarGroup& group, std::size_t series) const {
     if (series < chart_.series.size() && chart_.series.size() > 1)
       return tone_class(chart_.series[series].tone, series);
     if (group.tone != Tone::automatic) return tone_class(group.tone, 0);
@@ -110,8 +107,8 @@ class BarDrawing {
     Line stack;
     for (std::size_t s = 0; s < group.bars.size(); ++s) {
       const BarValue& bar = group.bars[s];
-      const std::string text = bar.text.empty() ? format_number(bar.value, chart_.axis.format) : bar.text;
-      Piece piece{.begin = base(), .end = bar.value, .error = bar.error, .text = text, .tone = tone_of(group, bar, s)};
+      const std::string text = format_number(bar.value, chart_.axis.format);
+      Piece piece{.begin = base(), .end = bar.value, .error = bar.error, .text = text, .tone = tone_of(group, s)};
       piece.title = group.label;
       if (s < chart_.series.size()) piece.title += ", " + chart_.series[s].name;
       piece.title += ": " + text;

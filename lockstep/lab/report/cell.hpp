@@ -106,7 +106,7 @@ struct Cell {
   void set(std::int64_t number);
 };
 
-enum class Align { automatic, left, right, centre };  // automatic: numbers right, texts left
+enum class Align { automatic, right };  // automatic: numbers right, texts left
 
 /// What a column means to Extra-P: a parameter of the measurement (ranks, threads, batch) or what was measured.
 enum class Role { none, parameter, metric, call_path };
@@ -119,6 +119,11 @@ struct Column {
   std::string key{};  // name in CSV and JSON; empty: from the title, "Time per epoch" -> "time_per_epoch"
   Role role = Role::none;
 };
+
+/// A column by its title and the format of its numbers.
+inline Column column(std::string title, Format format = {}, std::string key = {}) {
+  return {.title = std::move(title), .format = format, .key = std::move(key)};
+}
 
 /// The key of a column, as the machine-readable files have it.
 std::string column_key(const Column& column);

@@ -1,6 +1,6 @@
 #pragma once
-// The charts of a report: what they show, not how they look (figure.hpp). Every chart needs a title that says what is
-// to be seen, and a description for readers who cannot see it. Values that are not finite, or not positive on a
+// The charts of a report: what they show, not how they look (html_parts.hpp). Every chart needs a title that says what
+// is to be seen, and a description for readers who cannot see it. Values that are not finite, or not positive on a
 // logarithmic axis, are left out of the drawing and counted in the note below it.
 
 #include <optional>
@@ -43,12 +43,8 @@ struct Axis {
 struct BarValue {
   double value = 0;
   std::optional<Interval> error{};
-  std::string text{};           // at the end of the bar; empty: the value by the format of the axis
-  Tone tone = Tone::automatic;  // where a bar has the colour of its group, not of its series
   BarValue() = default;
-  BarValue(double number) : value(number) {}
-  BarValue(double number, Interval interval, std::string words = {}, Tone colour = Tone::automatic)
-      : value(number), error(interval), text(std::move(words)), tone(colour) {}
+  BarValue(double number, std::optional<Interval> interval = {}) : value(number), error(interval) {}
 };
 
 struct BarGroup {
@@ -99,19 +95,12 @@ struct LineSeries {
   std::vector<BandPoint> band{};  // confidence band behind the line
 };
 
-/// A word at a place, or a straight line across the plot where only one coordinate is given.
-struct Annotation {
-  std::optional<double> x{}, y{};
-  std::string text{};
-};
-
 struct LineChart {
   std::string id{};
   std::string title{};
   std::string description{};
   Axis x{}, y{};
   std::vector<LineSeries> series{};
-  std::vector<Annotation> annotations{};
   std::string note{};
 };
 
@@ -125,7 +114,6 @@ struct ScatterPoint {
   std::string label{};
   double x = 0, y = 0;
   Tone tone = Tone::automatic;
-  std::optional<Interval> error{};  // of y
 };
 
 /// Labelled points under ceilings: the roofline, on two logarithmic axes.

@@ -2,11 +2,27 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 
 #include <fmt/format.h>
 
 namespace lockstep::report {
+
+namespace {
+
+// In the order of Mark, Tone and Rule::State.
+constexpr std::string_view kMarkNames[] = {"",        "same",      "differs",   "best", "baseline",
+                                           "warning", "published", "simulated", "muted"};
+constexpr std::string_view kMarkSymbols[] = {"", "✓", "≠", "★", "", "!", "", "", ""};
+constexpr std::string_view kToneNames[] = {"simd",  "neutral", "naive",  "library", "simd",      "threads",
+                                           "ranks", "hybrid",  "device", "peer",    "published", "simulated"};
+constexpr std::string_view kStateNames[] = {"kept", "partly kept", "not kept", "does not apply"};
+
+constexpr std::size_t at(auto value) { return static_cast<std::size_t>(value); }
+static_assert(std::size(kMarkNames) == at(Mark::muted) + 1 && std::size(kMarkSymbols) == at(Mark::muted) + 1);
+static_assert(std::size(kToneNames) == at(Tone::simulated) + 1);
+static_assert(std::size(kStateNames) == at(Rule::State::not_applicable) + 1);
+
+}  // namespace
 
 template <class Part>
 Block::Block(Part part) : variant(std::move(part)) {}
@@ -64,5 +80,17 @@ bool holds_numbers(const Table& table, std::size_t column) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [&](const Row& row) { return column < row.cells.size() && row.cells[column].number(); });
 }
+
+std::string_view mark_name(Mark mark) { return kMarkNames[at(mark)]; }
+std::string_view mark_symbol(Mark mark) { return kMarkSymbols[at(mark)]; }
+std::string_view tone_name(Tone tone) { return kToneNames[at(tone)]; }
+
+Tone automatic_tone(std::size_t index) {
+  constexpr Tone kOrder[] = {Tone::simd, Tone::ranks,     Tone::threads, Tone::device, Tone::library,
+                             Tone::peer, Tone::simulated, Tone::hybrid,  Tone::naive};
+  return kOrder[index % std::size(kOrder)];
+}
+
+std::string_view rule_word(const Rule& rule) { return rule.word.empty() ? kStateNames[at(rule.state)] : rule.word; }
 
 }  // namespace lockstep::report

@@ -1,13 +1,13 @@
 #pragma once
-// A report as data: what is said, in which order. The writers beside this file turn it into HTML (html.hpp), text for a
-// terminal (text.hpp), CSV, JSON and Extra-P's lines (data_files.hpp); write.hpp writes them all.
+// A report as data: what is said, in which order. The writers (write.hpp) turn it into HTML, text for a terminal, CSV,
+// JSON and Extra-P's lines.
 //
 //   report::Document doc{.title = "The ladder", .subtitle = "LeNet-5 on Fashion-MNIST"};
 //   doc.section("Summary").add(report::Paragraph{"Two threads are **1.9 times** as fast as one."});
 //   doc.section("Rungs").add(report::Table{
-//       .id = "rungs", .title = "Every rung", .columns = {{.title = "Rung"}, {.title = "Time", .format =
-//       report::seconds()}}, .rows = {{.cells = {"naive", report::Cell(3.1).interval(3.0, 3.3)}, .mark =
-//       report::Mark::baseline}}});
+//       .title = "Every rung",
+//       .columns = {report::column("Rung"), report::column("Time", report::seconds())},
+//       .rows = {{.cells = {"naive", report::Cell(3.1).interval(3.0, 3.3)}, .mark = report::Mark::baseline}}});
 //
 // Texts are plain: every writer escapes what its format gives a meaning. In running text (paragraphs, lists, notices,
 // notes) `code` between backquotes and **strong** words are set apart, and https:// addresses become links.
@@ -16,7 +16,6 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,7 +30,6 @@ struct Paragraph {
 
 struct List {
   std::vector<std::string> items{};
-  bool numbered = false;
 };
 
 struct Row {
@@ -144,5 +142,18 @@ bool holds_numbers(const Table& table, std::size_t column);
 
 /// "Time per epoch (s)" -> "time-per-epoch-s"; "item" where nothing is left.
 std::string slug(std::string_view text);
+
+// The words and symbols of marks and tones, the same in every writer.
+
+/// "same", "differs", ...; empty for none.
+std::string_view mark_name(Mark mark);
+/// "✓", "≠", "★", "!", ...; empty where the mark has none.
+std::string_view mark_symbol(Mark mark);
+/// "naive", "simd", ...: the class of the page's style.
+std::string_view tone_name(Tone tone);
+/// Tones that were left automatic, in the order of their appearance.
+Tone automatic_tone(std::size_t index);
+/// Its own word, or the name of its state.
+std::string_view rule_word(const Rule& rule);
 
 }  // namespace lockstep::report

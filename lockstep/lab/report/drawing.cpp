@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/report/escape.hpp"
-#include "lockstep/lab/report/marks.hpp"
-#include "lockstep/lab/report/text_width.hpp"
 
 namespace lockstep::report {
 

@@ -25,6 +25,15 @@ struct Box {
 
 enum class Anchor { start, middle, end };
 
+// text_width.cpp: how wide a text will be, without a browser to ask: the widths of DejaVu Sans, the widest of the fonts
+// that a page falls back on, so that what fits here fits everywhere.
+
+/// In pixels, for a font of `size` pixels.
+double text_width(std::string_view text, double size);
+
+/// The text, or as much of it as fits with "…" behind it.
+std::string fit_text(std::string_view text, double size, double width);
+
 /// Where the pixels of a text will be; y is its base line.
 Box text_box(double x, double y, std::string_view text, Anchor anchor = Anchor::start);
 

@@ -81,26 +81,16 @@ std::string clean(std::string_view text, bool keep_lines) {
 }
 
 std::string escape_html(std::string_view text, bool keep_lines) {
+  constexpr std::string_view kSpecial = "&<>\"'";
+  constexpr std::string_view kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string out;
-  for (const char c : clean(text, keep_lines)) switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
+  for (const char c : clean(text, keep_lines)) {
+    const std::size_t special = kSpecial.find(c);
+    if (special == std::string_view::npos)
+      out += c;
+    else
+      out += kEntities[special];
+  }
   return out;
 }
 

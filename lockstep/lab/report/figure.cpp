@@ -1,8 +1,7 @@
-#include "lockstep/lab/report/figure.hpp"
+#include "lockstep/lab/report/html_parts.hpp"
 
 #include <fmt/format.h>
 
-#include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/report/escape.hpp"
 #include "lockstep/lab/report/plot.hpp"
 

@@ -1,17 +1,13 @@
-#include "lockstep/lab/report/html.hpp"
+#include "lockstep/lab/report/write.hpp"
 
-#include <algorithm>
-#include <map>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/sha256.hpp"
+#include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/report/escape.hpp"
-#include "lockstep/lab/report/figure.hpp"
-#include "lockstep/lab/report/html_table.hpp"
-#include "lockstep/lab/report/marks.hpp"
-#include "lockstep/lab/report/page_style.hpp"
+#include "lockstep/lab/report/html_parts.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::report {
@@ -91,10 +87,9 @@ class Page {
   void write(const Paragraph& block) { out_ += fmt::format("<p>{}</p>\n", running_html(block.text)); }
 
   void write(const List& block) {
-    const std::string_view tag = block.numbered ? "ol" : "ul";
-    out_ += fmt::format("<{}>\n", tag);
+    out_ += "<ul>\n";
     for (const std::string& item : block.items) out_ += fmt::format("<li>{}</li>\n", running_html(item));
-    out_ += fmt::format("</{}>\n", tag);
+    out_ += "</ul>\n";
   }
 
   void write(const Table&) { out_ += table_html(tables_[next_table_++]); }

@@ -1,30 +1,20 @@
-#include "lockstep/lab/report/html_table.hpp"
+#include "lockstep/lab/report/html_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "lockstep/lab/report/document.hpp"
+#include "lockstep/lab/report/drawing.hpp"
 #include "lockstep/lab/report/escape.hpp"
-#include "lockstep/lab/report/marks.hpp"
-#include "lockstep/lab/report/text_width.hpp"
 
 namespace lockstep::report {
 
 namespace {
 
 std::string_view class_of(const Table& table, std::size_t column) {
-  switch (table.columns[column].align) {
-    case Align::left:
-      return "l";
-    case Align::right:
-      return "r";
-    case Align::centre:
-      return "c";
-    case Align::automatic:
-      break;
-  }
-  return holds_numbers(table, column) ? "r" : "l";
+  return table.columns[column].align == Align::right || holds_numbers(table, column) ? "r" : "l";
 }
 
 /// Names that need no second line on a desk.

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "lockstep/lab/report/text_width.hpp"
+#include "lockstep/lab/report/drawing.hpp"
 
 namespace lockstep::report {
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/lab/report/drawing.hpp"
 #include "lockstep/lab/report/label_place.hpp"
 #include "lockstep/lab/report/plot.hpp"
-#include "lockstep/lab/report/text_width.hpp"
 
 namespace lockstep::report {
 
@@ -34,6 +34,16 @@ Drawing::Points thinned(const Drawing::Points& points, double width) {
   return out;
 }
 
+/// An I from low to high at x, cut at the ends of the axis.
+void draw_error(Drawing& drawing, double x, const AxisMap& y, const Interval& error, std::string_view classes) {
+  if (!y.shows(error.high) || std::isnan(error.low)) return;
+  const double low = y.shows(error.low) ? y.at(error.low) : y.from;
+  const double high = y.at(error.high);
+  drawing.line(x, low, x, high, classes);
+  drawing.line(x - 3, low, x + 3, low, classes);
+  drawing.line(x - 3, high, x + 3, high, classes);
+}
+
 class LineDrawing {
  public:
   LineDrawing(const LineChart& chart, const PlotOptions& options) : chart_(chart), options_(options) {}
@@ -45,14 +55,11 @@ class LineDrawing {
     Drawing out;
     frame_ = draw_frame(out, chart_.x, chart_.y, x_, y_,
                         {.width = options_.width, .height = height, .right = right_margin()});
-    labels_.emplace(frame_.plot);
-    draw_references(out);
     out.begin_clip(options_.name + "-clip",
                    {frame_.plot.left - 5, frame_.plot.top - 5, frame_.plot.right + 5, frame_.plot.bottom + 5});
     for (std::size_t s = 0; s < chart_.series.size(); ++s) draw_band(out, s);
     for (std::size_t s = 0; s < chart_.series.size(); ++s) draw_series(out, s);
     out.end_group();
-    draw_annotations(out);
     if (!options_.compact) draw_names(out);
     Picture picture{.width = options_.width, .height = height, .content = out.str()};
     if (left_out_ > 0) picture.remarks.push_back(left_out_text(left_out_, "point", "these axes"));
@@ -69,10 +76,6 @@ class LineDrawing {
         if (point.error) ys.insert(ys.end(), {point.error->low, point.error->high});
       }
     add_bands(ys);
-    for (const Annotation& note : chart_.annotations) {
-      if (note.x) xs.push_back(*note.x);
-      if (note.y) ys.push_back(*note.y);
-    }
     y_ = make_axis(chart_.y, ys, false, static_cast<int>(height / 55));
     // Time runs from end to end: a linear x axis is not widened to round numbers.
     Axis x = chart_.x;
@@ -134,9 +137,7 @@ class LineDrawing {
     Drawing::Points run;
     Drawing marks;
     const auto finish_run = [&] {
-      const Drawing::Points thin = thinned(run, options_.width);
-      labels_->discourage(thin);
-      out.path(thin, fmt::format("{} {}", line_class(series.kind), tone));
+      out.path(thinned(run, options_.width), fmt::format("{} {}", line_class(series.kind), tone));
       run.clear();
     };
     for (const LinePoint& point : series.points) {
@@ -152,7 +153,6 @@ class LineDrawing {
         marks.marker(x, y, s, tone,
                      fmt::format("{}: {} at {}", series.name, format_number(point.y, chart_.y.format),
                                  format_number(point.x, chart_.x.format)));
-      if (markers) labels_->block({x - 4, y - 4, x + 4, y + 4});
     }
     const bool lone = run.size() == 1 && !markers;
     if (lone) out.marker(run[0].first, run[0].second, s, tone);
@@ -162,37 +162,6 @@ class LineDrawing {
       out.append(marks);
       out.end_group();
     }
-  }
-
-  void draw_references(Drawing& out) {
-    for (const Annotation& note : chart_.annotations) {
-      const Box& plot = frame_.plot;
-      if (note.y && !note.x && y_.shows(*note.y)) {
-        const double y = frame_.y.at(*note.y);
-        out.line(plot.left, y, plot.right, y, "reference");
-      } else if (note.x && !note.y && x_.shows(*note.x)) {
-        const double x = frame_.x.at(*note.x);
-        out.line(x, plot.top, x, plot.bottom, "reference");
-      }
-    }
-  }
-
-  /// After the curves, where they leave room. A line is named at its left or upper end.
-  void draw_annotations(Drawing& out) {
-    for (const Annotation& note : chart_.annotations) {
-      if ((note.x && !x_.shows(*note.x)) || (note.y && !y_.shows(*note.y)) || (!note.x && !note.y)) continue;
-      label(out, note.x ? frame_.x.at(*note.x) : frame_.plot.left, note.y ? frame_.y.at(*note.y) : frame_.plot.top + 8,
-            note.text, note.x && note.y ? "remark" : "muted halo");
-    }
-  }
-
-  void label(Drawing& out, double x, double y, const std::string& text, std::string_view classes) {
-    if (text.empty()) return;
-    const std::string shown = fit_text(text, kTextSize, frame_.plot.right - frame_.plot.left - 20);
-    const auto place = labels_->place(x, y, shown, 120);
-    if (!place) return;
-    if (place->far) draw_leader(out, x, y, *place, shown);
-    out.text(place->x, place->y, shown, classes);
   }
 
   /// The name of each series at its end, moved up or down where two would touch.
@@ -220,7 +189,6 @@ class LineDrawing {
   const PlotOptions& options_;
   AxisMap x_{}, y_{};
   Frame frame_{};
-  std::optional<LabelPlace> labels_;
   int left_out_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/words.hpp"
-#include "lockstep/lab/report/text_width.hpp"
+#include "lockstep/lab/report/drawing.hpp"
 
 namespace lockstep::report {
 
@@ -83,31 +83,8 @@ Frame draw_frame(Drawing& drawing, const Axis& x_axis, const Axis& y_axis, AxisM
 }
 
 std::string_view line_class(LineKind kind) {
-  switch (kind) {
-    case LineKind::measured:
-      return "line";
-    case LineKind::fit:
-      return "line fit";
-    case LineKind::predicted:
-      return "line predicted";
-    case LineKind::ideal:
-      return "line ideal";
-  }
-  return "line";
-}
-
-void draw_leader(Drawing& drawing, double x, double y, const PlacedLabel& label, std::string_view text) {
-  const double nearest = std::clamp(x, label.x, label.x + text_width(text, kTextSize));
-  drawing.line(x, y, nearest, label.y + (label.y < y ? 3 : -11), "leader");
-}
-
-void draw_error(Drawing& drawing, double x, const AxisMap& y, const Interval& error, std::string_view classes) {
-  if (!y.shows(error.high) || std::isnan(error.low)) return;
-  const double low = y.shows(error.low) ? y.at(error.low) : y.from;
-  const double high = y.at(error.high);
-  drawing.line(x, low, x, high, classes);
-  drawing.line(x - 3, low, x + 3, low, classes);
-  drawing.line(x - 3, high, x + 3, high, classes);
+  constexpr std::string_view kClasses[] = {"line", "line fit", "line predicted", "line ideal"};
+  return kClasses[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace lockstep::report

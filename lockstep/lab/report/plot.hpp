@@ -1,14 +1,49 @@
 #pragma once
 // What the kinds of charts share, and the kinds themselves: from the data of a chart to a picture of a given width.
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "lockstep/lab/report/chart.hpp"
 #include "lockstep/lab/report/drawing.hpp"
-#include "lockstep/lab/report/label_place.hpp"
-#include "lockstep/lab/report/ticks.hpp"
 
 namespace lockstep::report {
+
+// ticks.cpp: where an axis begins and ends, and where its ticks are.
+
+/// What an axis shows, and where: `from` and `to` are pixels (from may be above to).
+struct AxisMap {
+  Scale scale = Scale::linear;
+  double low = 0, high = 1;
+  double from = 0, to = 1;
+
+  /// Whether the value has a place on this axis at all: finite, and positive on a logarithmic one.
+  bool shows(double value) const;
+  /// 0 at low, 1 at high; between -1 and 2 for whatever lies outside. Only for values that shows() allows.
+  double share(double value) const;
+  double at(double value) const { return from + (to - from) * share(value); }
+};
+
+/// Steps of 1, 2 or 5 times a power of ten, at most about `most` of them, within [low, high].
+std::vector<double> linear_ticks(double low, double high, int most);
+/// Decades, thinned out to about `most`; 1, 2 and 5 of each where decades are few.
+std::vector<double> log_ticks(double low, double high, int most);
+
+/// An axis over the values that it can show; other values are ignored. Linear ones reach from tick to tick, and hold
+/// zero where `from_zero`; logarithmic ones leave some room at both ends. Given ends of the axis are kept where they
+/// make sense. Never empty: one value, or none, gets a range around it.
+AxisMap make_axis(const Axis& axis, std::span<const double> values, bool from_zero, int most_ticks);
+
+/// The given ticks that are on the axis, or made ones.
+std::vector<double> axis_ticks(const Axis& axis, const AxisMap& map, int most);
+
+/// Percentages, times, sizes and the like by the format of the axis; plain numbers with the decimals that their step
+/// needs, and as powers of ten from 100,000 on.
+std::vector<std::string> tick_texts(const Axis& axis, std::span<const double> ticks);
+
+/// "Time per epoch (s)"
+std::string axis_title(const Axis& axis);
 
 /// `name` is unique in the page. A compact picture is for narrow places: labels above their bars, no words in the plot
 /// where a legend or a key below it can say them.
@@ -42,13 +77,7 @@ struct FrameOptions {
 Frame draw_frame(Drawing& drawing, const Axis& x_axis, const Axis& y_axis, AxisMap x, AxisMap y,
                  const FrameOptions& options);
 
-/// From the point to the nearest edge of words that could not stand beside it.
-void draw_leader(Drawing& drawing, double x, double y, const PlacedLabel& label, std::string_view text);
-
 /// The style of a line.
 std::string_view line_class(LineKind kind);
-
-/// An I from low to high at x, cut at the ends of the axis.
-void draw_error(Drawing& drawing, double x, const AxisMap& y, const Interval& error, std::string_view classes);
 
 }  // namespace lockstep::report

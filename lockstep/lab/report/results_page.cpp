@@ -46,13 +46,9 @@ Table kind_table(const std::string& kind, std::span<const Result> results) {
   Table table{
       .id = kind,
       .title = fmt::format("Results of the kind {}", kind),
-      .columns = {{.title = "Name"},
-                  {.title = "Median", .format = significant(4)},
-                  {.title = "Unit"},
-                  {.title = "Samples"},
-                  {.title = "More"}},
+      .columns = {column("Name"), column("Median", significant(4)), column("Unit"), column("Samples"), column("More")},
       .notes = {"Behind the median: its interval at 95 %, or the number of samples where they are fewer than 6."}};
-  if (hashes) table.columns.push_back({.title = "Weights"});
+  if (hashes) table.columns.push_back(column("Weights"));
   for (const Result& result : results)
     if (result.kind == kind) table.rows.push_back(result_row(result, hashes));
   return table;

@@ -6,13 +6,19 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/lab/report/drawing.hpp"
 #include "lockstep/lab/report/label_place.hpp"
 #include "lockstep/lab/report/plot.hpp"
-#include "lockstep/lab/report/text_width.hpp"
 
 namespace lockstep::report {
 
 namespace {
+
+/// From the point to the nearest edge of words that could not stand beside it.
+void draw_leader(Drawing& drawing, double x, double y, const PlacedLabel& label, std::string_view text) {
+  const double nearest = std::clamp(x, label.x, label.x + text_width(text, kTextSize));
+  drawing.line(x, y, nearest, label.y + (label.y < y ? 3 : -11), "leader");
+}
 
 class ScatterDrawing {
  public:
@@ -60,7 +66,6 @@ class ScatterDrawing {
     for (const ScatterPoint& point : chart_.points) {
       xs.push_back(point.x);
       ys.push_back(point.y);
-      if (point.error) ys.insert(ys.end(), {point.error->low, point.error->high});
     }
     for (const Ceiling& ceiling : chart_.ceilings)
       if (ceiling.level) ys.push_back(*ceiling.level * 1.5);
@@ -137,7 +142,6 @@ class ScatterDrawing {
     }
     const double x = frame_.x.at(point.x), y = frame_.y.at(point.y);
     const std::string tone = tone_class(point.tone, 0);
-    if (point.error) draw_error(out, x, frame_.y, *point.error, "whisker " + tone);
     out.marker(x, y, shape_of(point.tone), tone,
                fmt::format("{}: {} at {}", point.label, format_number(point.y, chart_.y.format),
                            format_number(point.x, chart_.x.format)));

@@ -1,12 +1,11 @@
-#include "lockstep/lab/report/text.hpp"
+#include "lockstep/lab/report/write.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 #include <fmt/format.h>
 
+#include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/report/escape.hpp"
-#include "lockstep/lab/report/marks.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::report {
@@ -45,20 +44,14 @@ std::string cell_line(const Column& column, const Cell& cell) {
 }
 
 char alignment_of(const Table& table, std::size_t column) {
-  const Align align = table.columns[column].align;
-  if (align != Align::automatic) return align == Align::right ? 'r' : 'l';
-  return holds_numbers(table, column) ? 'r' : 'l';
+  return table.columns[column].align == Align::right || holds_numbers(table, column) ? 'r' : 'l';
 }
 
 std::string block_text(const Paragraph& block) { return wrapped(running_text(block.text)); }
 
 std::string block_text(const List& block) {
   std::string out;
-  int number = 0;
-  for (const std::string& item : block.items) {
-    const std::string mark = block.numbered ? fmt::format("{}. ", ++number) : "- ";
-    out += wrapped(mark + running_text(item), static_cast<int>(mark.size()));
-  }
+  for (const std::string& item : block.items) out += wrapped("- " + running_text(item), 2);
   return out;
 }
 

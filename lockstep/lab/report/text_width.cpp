@@ -1,4 +1,4 @@
-#include "lockstep/lab/report/text_width.hpp"
+#include "lockstep/lab/report/drawing.hpp"
 
 #include <cstddef>
 #include <cstdint>

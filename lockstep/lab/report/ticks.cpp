@@ -1,4 +1,4 @@
-#include "lockstep/lab/report/ticks.hpp"
+#include "lockstep/lab/report/plot.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ double round_up(double value) {
 
 double step_of(double low, double high, int most) { return round_up((high - low) / std::max(1, most)); }
 
-/// Digits in the air: "10⁶".
+/// With superscript digits: "10⁶".
 std::string power_of_ten(int exponent) {
   constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string out = exponent < 0 ? "10⁻" : "10";

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "lockstep/lab/report/figure.hpp"
+#include "lockstep/lab/report/drawing.hpp"
+#include "lockstep/lab/report/html_parts.hpp"
 #include "lockstep/lab/report/label_place.hpp"
 #include "lockstep/lab/report/plot.hpp"
-#include "lockstep/lab/report/text_width.hpp"
 
 namespace lockstep::report {
 namespace {
@@ -148,8 +148,7 @@ TEST(ReportCharts, SoundWhateverTheData) {
         stack.groups.push_back({.label = "g", .bars = {{value}, {value}, {value}}});
         lines.series[0].points.push_back({value, value, Interval{value - 1, value + 1}});
         lines.series[0].band.push_back({value, value - 1, value * 2});
-        lines.annotations.push_back({.x = value, .y = value, .text = "here"});
-        points.points.push_back({.label = "p", .x = value, .y = value, .error = Interval{value, kInf}});
+        points.points.push_back({.label = "p", .x = value, .y = value});
         points.ceilings.push_back({.label = "c", .level = value});
       }
       for (const Chart& chart : {Chart(bars), Chart(stack), Chart(lines), Chart(points)}) expect_sound(chart);

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <limits>
 
-#include "lockstep/lab/report/text.hpp"
 #include "lockstep/lab/report/write.hpp"
 
 namespace lockstep::report {
@@ -85,8 +84,7 @@ void add_ladder(Document& document) {
                          {"PyTorch, eager, with a name that does not fit", 4.1, Tone::peer},
                          {kHostile, 0, Tone::naive}})
     bars.groups.push_back({.label = bar.name,
-                           .bars = {{bar.value, Interval{bar.value * 0.9, bar.value * 1.15},
-                                     bar.value > 0 ? format_number(bar.value, seconds()) : "not run"}},
+                           .bars = {{bar.value, Interval{bar.value * 0.9, bar.value * 1.15}}},
                            .tone = bar.tone,
                            .note = bar.value == 58.2 ? "baseline" : ""});
   section.add(bars);
@@ -114,8 +112,6 @@ void add_scaling(Document& document) {
       .description = "Measured speed-up on 1 to 16 ranks with its fit, band, prediction and the ideal line.",
       .x = {.title = "Ranks", .scale = Scale::log, .ticks = {1, 2, 4, 8, 16}},
       .y = {.title = "Speed-up against one rank", .unit = "×", .scale = Scale::log, .ticks = {1, 2, 4, 8, 16}},
-      .annotations = {{.x = 8.0, .y = 5.1, .text = "more ranks than cores"},
-                      {.x = 2.0, .text = "cores of this machine"}},
       .note = "Whiskers and band: 95 %."};
   LineSeries measured{.name = "measured", .tone = Tone::ranks},
       fit{.name = "Amdahl, fitted", .tone = Tone::ranks, .kind = LineKind::fit},

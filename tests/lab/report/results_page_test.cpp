@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lockstep/lab/report/html.hpp"
 #include "lockstep/lab/report/results_page.hpp"
+#include "lockstep/lab/report/write.hpp"
 
 namespace lockstep::report {
 namespace {

@@ -5,10 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lockstep/lab/report/data_files.hpp"
 #include "lockstep/lab/report/escape.hpp"
-#include "lockstep/lab/report/html.hpp"
-#include "lockstep/lab/report/text.hpp"
+#include "lockstep/lab/report/write.hpp"
 
 namespace lockstep::report {
 namespace {
@@ -163,7 +161,7 @@ TEST(ReportText, EveryBlockOfWordsIsThere) {
   Document document{.title = "Title", .subtitle = "Sub", .footer = "foot"};
   document.section("One")
       .add(Paragraph{"words"})
-      .add(List{.items = {"x", "y"}, .numbered = true})
+      .add(List{.items = {"x", "y"}})
       .add(Code{.text = "a\nb", .title = "Do"})
       .add(Checklist{.rules = {{Rule::State::broken, "rule", "why"}}})
       .add(Facts{.facts = {{"k", "v"}}})
@@ -171,7 +169,7 @@ TEST(ReportText, EveryBlockOfWordsIsThere) {
       .add(Headline{.numbers = {{"2×", "faster", "really"}}})
       .add(BarChart{.title = "drawn"});
   EXPECT_EQ(to_text(document),
-            "Title\nSub\n\nOne\n---\nwords\n\n1. x\n2. y\n\nDo:\n  a\n  b\n\nnot kept  rule: why\n\nk  v\n\n"
+            "Title\nSub\n\nOne\n---\nwords\n\n- x\n- y\n\nDo:\n  a\n  b\n\nnot kept  rule: why\n\nk  v\n\n"
             "warning: careful\n\n2×  faster  really\n\nfoot\n");
 }
 
@@ -213,9 +211,7 @@ TEST(ReportHtml, HostileNamesStayNames) {
                     .series = {{bad}, {bad}},
                     .groups = {{.label = bad, .bars = {{1}, {2}}, .note = bad}},
                     .note = bad})
-      .add(LineChart{.title = bad,
-                     .series = {{.name = bad, .points = {{1, 1}, {2, 2}}}},
-                     .annotations = {{.x = 1, .y = 1, .text = bad}}})
+      .add(LineChart{.title = bad, .series = {{.name = bad, .points = {{1, 1}, {2, 2}}}}})
       .add(ScatterChart{.title = bad,
                         .ceilings = {{.label = bad, .level = 3}},
                         .points = {{.label = bad, .x = 1, .y = 1}},

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of cuda-quadrants, and what they hand to each other.
+// cuda-quadrants: the records of its results, and its parts.
 
 #include <array>
 #include <optional>
@@ -8,7 +8,6 @@
 
 #include "cli/reproduce/experiment.hpp"
 #include "cli/reproduce/quadrants_data.hpp"
-#include "lockstep/kernels/backend.hpp"
 #include "lockstep/train/trainer.hpp"
 
 namespace lockstep::cli {
@@ -60,15 +59,9 @@ inline constexpr const char *kQuadrantCurve = "test loss by epoch", *kQuadrantSh
 /// Where the time goes, by spans and by callgrind.
 void profile_quadrants(const ExperimentRun& run, const QuadrantData& data);
 
-/// Instructions by section, counted by callgrind in a run of this program; nothing, with a word why, where it cannot
-/// be.
-std::optional<SectionShares> callgrind_shares(const ExperimentRun& run);
-
-/// The same from what callgrind_annotate --inclusive=yes printed; nothing where it does not name our functions.
+/// Instructions by section, from what callgrind_annotate --inclusive=yes printed; nothing where it does not name our
+/// functions.
 std::optional<SectionShares> parse_callgrind(const std::string& text);
-
-/// The same epoch by every kind of kernel, the unoptimised and the optimised plain loops first, then SIMD.
-void time_quadrants(const ExperimentRun& run, const QuadrantData& data);
 
 std::vector<Claim> quadrant_claims();
 void describe_quadrants(const Findings& findings, report::Document& document);

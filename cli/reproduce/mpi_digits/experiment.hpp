@@ -1,5 +1,5 @@
 #pragma once
-// The parts of mpi-digits, and what they hand to each other.
+// mpi-digits: the records of its results, and its parts.
 
 #include <array>
 #include <optional>
