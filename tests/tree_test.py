@@ -137,6 +137,14 @@ def upward_arrows_of_the_program(root):
                 yield f"cli/{name} includes {target}: cli/command_line alone does, since it takes seconds to compile"
 
 
+def arrows_of_the_binding(root):
+    """python/ stands on the library beside the program: neither knows the other."""
+    for path in sorted(p for p in (root / "python").rglob("*") if p.suffix in {".cpp", ".hpp"}):
+        for target in includes(path):
+            if target.split("/")[0] in ("cli", "tests", "bench"):
+                yield f"{path.relative_to(root)} includes {target}: the binding may use lockstep/ only"
+
+
 def headers_with_private_libraries(root):
     for path in sources(root):
         for target in includes(path):
@@ -213,7 +221,7 @@ def calls_in_other_places(root):
 
 # Options of other programs, the command line that resumes a run, and --set in place of a file's name.
 OPTION = re.compile(r'"[^"\n]*(?<!srun )(?<!docker run )--[a-z][^"\n]*"')
-OPTIONS_ALLOWED = ("lockstep/config/config.cpp", "lockstep/config/overrides.cpp", "lockstep/lab/report/page_style.cpp",
+OPTIONS_ALLOWED = ("lockstep/config/config.cpp", "lockstep/config/overrides.cpp",
                    "lockstep/run/rank_map.cpp", "lockstep/run/resume.cpp")
 
 
@@ -240,8 +248,8 @@ def pages_that_name_missing_files(root):
                 yield f"CONTRIBUTING.md, {page.splitlines()[0]}: there is no {name}"
 
 
-RULES = (upward_arrows, upward_arrows_in_kernels, upward_arrows_of_the_program, headers_with_private_libraries,
-         long_files, machine_paths, calls_in_other_places, options_in_the_library, named_files_that_are_missing,
+RULES = (upward_arrows, upward_arrows_in_kernels, upward_arrows_of_the_program, arrows_of_the_binding,
+         headers_with_private_libraries, long_files, machine_paths, calls_in_other_places, options_in_the_library, named_files_that_are_missing,
          pages_that_name_missing_files)
 
 
@@ -281,6 +289,10 @@ class PlantedViolations(unittest.TestCase):
         for name, text in (("process/a.hpp", '#include "cli/commands/b.hpp"'), ("misc/a.cpp", ""),
                            ("ladder/a.cpp", "#include <CLI/CLI.hpp>")):
             self.assertEqual(len(self.findings(upward_arrows_of_the_program, {f"cli/{name}": text})), 1, name)
+
+    def test_arrows_of_the_binding(self):
+        self.assertEqual(self.findings(arrows_of_the_binding, {"python/src/a.cpp": '#include "lockstep/nn/layers.hpp"'}), [])
+        self.assertEqual(len(self.findings(arrows_of_the_binding, {"python/src/a.cpp": '#include "cli/output/json.hpp"'})), 1)
 
     def test_private_library_in_a_header(self):
         text = "#include <nlohmann/json.hpp>\n"

@@ -31,15 +31,15 @@ CLI::Option* add(CLI::App& command, const char* names, Value& value, const Optio
   return command.add_option(names, value, help.line)->option_text(help.placeholder);
 }
 
-Backend backend_of(const std::string& name) {
+}  // namespace
+
+Backend backend_named(const std::string& name) {
   const auto& names = backend_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
     throw Error(ExitCode::usage, fmt::format("--backend {}: unknown name{}", name, suggestion(name, names)));
   return static_cast<Backend>(found - names.begin());
 }
-
-}  // namespace
 
 void Options::examples(const char* text) { command_.footer(text); }
 
@@ -96,12 +96,12 @@ void Options::set(std::vector<std::string>& changes) {
 }
 
 void Options::backend(Backend& backend) {
-  const auto name = std::make_shared<std::string>(backend_names()[static_cast<std::size_t>(backend)]);
+  const auto name = std::make_shared<std::string>(backend_info(backend).name);
   text("--backend", *name,
        {"NAME", fmt::format("Which kernels compute: {}. opencl and cuda run on a device. The result does not depend on "
                             "it, save that libraries round otherwise",
                             fmt::join(backend_names(), ", "))});
-  conversions_.emplace_back([name, &backend] { backend = backend_of(*name); });
+  conversions_.emplace_back([name, &backend] { backend = backend_named(*name); });
 }
 
 void Options::threads(int& threads) {

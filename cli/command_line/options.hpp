@@ -25,6 +25,9 @@ struct OptionHelp {
   std::string line;
 };
 
+/// Error(usage) for an unknown name.
+Backend backend_named(const std::string& name);
+
 class Options {
  public:
   /// `typed` is the whole command line.

@@ -32,7 +32,7 @@ struct ProgramText {
   std::string version;
 };
 
-/// Error(usage) for a command line that makes no sense; the answer to an unknown command or option names the nearest.
+/// Error(usage) for a wrong command line; the message for an unknown command or option names the nearest one.
 Request parse_command_line(int argc, const char* const* argv, std::span<const Command> commands,
                            const ProgramText& program);
 

@@ -6,14 +6,12 @@
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/confusion.hpp"
 #include "cli/commands/model_data.hpp"
 #include "cli/output/json.hpp"
-#include "cli/output/outputs.hpp"
-#include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/model/outputs.hpp"
 #include "lockstep/run/lines.hpp"
 #include "lockstep/run/verbose.hpp"
 
@@ -31,6 +29,54 @@ struct EvalArguments {
 
 constexpr std::int64_t kMostClasses = 30;  // more do not fit a screen
 constexpr std::int64_t kBlock = 4096;      // samples whose answers are held at one time
+
+/// The confusion matrix of a classifier: rows are the true classes, columns the answers.
+class Confusion {
+ public:
+  explicit Confusion(std::int64_t classes)
+      : classes_(classes), counts_(static_cast<std::size_t>(classes * classes), 0) {}
+
+  void add(std::int64_t truth, std::int64_t answer) { ++counts_[static_cast<std::size_t>(truth * classes_ + answer)]; }
+  std::int64_t count(std::int64_t truth, std::int64_t answer) const {
+    return counts_[static_cast<std::size_t>(truth * classes_ + answer)];
+  }
+
+  /// A table with the share found of each class (recall) in its last column.
+  std::string text(const std::vector<std::string>& names) const {
+    TextTable table(fmt::format("l{}r", std::string(static_cast<std::size_t>(classes_), 'r')));
+    std::vector<std::string> head = {"true \\ answer"};
+    for (std::int64_t k = 0; k < classes_; ++k) head.push_back(std::to_string(k));
+    head.emplace_back("found");
+    table.row(head);
+    for (std::int64_t truth = 0; truth < classes_; ++truth) {
+      const auto index = static_cast<std::size_t>(truth);
+      std::vector<std::string> cells = {std::to_string(truth)};
+      if (index < names.size()) cells[0] = fmt::format("{} {}", truth, one_line(names[index]));
+      std::int64_t sum = 0;
+      for (std::int64_t answer = 0; answer < classes_; ++answer) {
+        cells.push_back(count(truth, answer) == 0 ? "." : std::to_string(count(truth, answer)));
+        sum += count(truth, answer);
+      }
+      cells.push_back(sum == 0 ? "-" : percent(double(count(truth, truth)) / double(sum)));
+      table.row(std::move(cells));
+    }
+    return table.str();
+  }
+  /// [[true 0 answered 0, true 0 answered 1, ...], ...]
+  Json json() const {
+    Json rows = Json::array();
+    for (std::int64_t truth = 0; truth < classes_; ++truth) {
+      Json row = Json::array();
+      for (std::int64_t answer = 0; answer < classes_; ++answer) row.push_back(count(truth, answer));
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+ private:
+  std::int64_t classes_;
+  std::vector<std::int64_t> counts_;
+};
 
 Confusion confusion_of(Outputs& outputs, const Dataset& data, std::int64_t classes) {
   Confusion confusion(classes);

@@ -10,7 +10,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/inspect_data.hpp"
 #include "lockstep/config/config.hpp"
-#include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/formats/safetensors.hpp"
 #include "lockstep/lab/text_table.hpp"

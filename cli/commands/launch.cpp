@@ -22,7 +22,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/process/mpirun.hpp"
 #include "cli/process/process_tree.hpp"
-#include "cli/process/tools.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/system.hpp"
@@ -40,18 +39,16 @@ struct LaunchArguments {
   MpirunOptions mpirun{};
 };
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::milliseconds kLook{50}, kLookForLeftovers{100};
 // How long a run may take to save after a signal.
 constexpr std::chrono::seconds kSaving{30};
-// How long mpirun may live when all its ranks of this machine are gone: with a link down, or a stranger's connection
-// that it waits for, it would do so for ever.
+// How long mpirun may live when all its ranks of this machine are gone: with a link down, or
+// while it waits for a connection that is not its own, it would never end.
 constexpr std::chrono::seconds kWithoutRanks{5};
 // How long it may take to start them; hosts may have to be reached first.
 constexpr std::chrono::seconds kFirstRank{20}, kFirstRankOfHosts{120};
 constexpr std::chrono::seconds kKilling{5}, kAnswer{5};
-// How long files of MPICH may look as if somebody were about to use them.
+// How long files of MPICH may look as if a process were about to use them.
 constexpr std::chrono::milliseconds kSettling{3000};
 
 volatile std::sig_atomic_t signals = 0;
@@ -196,7 +193,7 @@ class Supervisor {
     }
   }
 
-  /// To the ranks themselves: mpirun would give them a second to live. One that hears it is enough.
+  /// Signals the ranks themselves: mpirun would kill them after a second. It is enough if one rank receives the signal.
   void pass_on(pid_t mpirun, Clock::time_point now) {
     stopping_ = now;
     note("a signal: the run saves and ends");

@@ -1,5 +1,6 @@
 #include "cli/commands/picture.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -95,9 +96,14 @@ ReadArray read_array(const Array& array, const std::string& path, const Model& m
   return {.samples = as_doubles(array, count, shape)};
 }
 
-/// raw = factor * x, or factor * (white - x).
-void map_values(Samples& samples, bool invert, double white, double factor) {
-  for (double& x : samples.features.as<double>()) x = factor * (invert ? white - x : x);
+/// Numbers that are no fractions of white.
+bool above_one(const Samples& samples) {
+  const auto numbers = samples.features.as<double>();
+  return std::any_of(numbers.begin(), numbers.end(), [](double x) { return x > 1; });
+}
+
+void invert(Samples& samples, double white) {
+  for (double& x : samples.features.as<double>()) x = white - x;
 }
 
 Samples as_image(Samples samples, const Model& model) {
@@ -124,9 +130,8 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
     throw Error(ExitCode::usage,
                 fmt::format("{}: predict reads .png and .npy files; give rows of other data with --data", path));
   }
-  const double trained = model.info.white;
-  const bool ready = !bytes && trained == 255;  // fractions for a model of bytes
-  map_values(samples, options.invert, bytes ? 255 : 1, bytes ? trained / 255 : 1);
+  const double white = bytes || above_one(samples) ? 255 : 1;
+  if (options.invert) invert(samples, white);
   if (const Shape& s = samples.shape; options.transpose && raw && s.rank() > 1 && s[s.rank() - 2] != s[s.rank() - 1])
     throw Error(ExitCode::usage,
                 fmt::format("{}: --transpose of samples {} does not give the shape of the samples that "
@@ -137,11 +142,12 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
   const std::shared_ptr<const StoredDataset> data =
       raw ? arrange_as_trained(model.info, std::move(samples.features), path)
           : std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, Targets{}, path);
-  const std::optional<Scaling> scaling = scaling_of(model.info);
-  if (!scaling || ready) return data;
-  if (!scaling->fits(data->features()))
+  const std::optional<Scaling> trained = scaling_of(model.info);
+  if (!trained) return data;
+  if (!trained->fits(data->features()))
     throw Error(ExitCode::checkpoint, "the model's scaling does not fit its input; the file is damaged");
-  return data->scaled(*scaling);
+  const ElementType type = bytes ? ElementType::uint8 : ElementType::float64;
+  return data->scaled(*scaling_for(model.info, type, white, data->features()));
 }
 
 }  // namespace lockstep::cli

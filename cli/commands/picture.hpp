@@ -15,12 +15,12 @@ struct PictureOptions {
   bool transpose = false;  // height and width are swapped: for models trained on columns-first images
 };
 
-/// .png: turned grey or RGB and resized to the model's input (as in training; else bicubic), which the console is told;
-/// then scaled as the training data: bytes as bytes, or as fractions of white where that held fractions.
-/// .npy: one sample or [samples, ...] in the form of the source of training, reshaped, transposed and resized as that
-/// was; or inputs of the model. Bytes are treated like pixels; other numbers are scaled as the training data where that
-/// held such numbers, and taken as ready inputs where it held bytes. Error(usage) when the model takes no images, or
-/// the array does not fit its input; Error(data) for a bad file.
+/// .png: turned grey or RGB and resized to the model's input (as in training; else bicubic), with a note on the
+/// console; then scaled as the training data: bytes as bytes, or as fractions of white where that held fractions. .npy:
+/// one sample or [samples, ...] in the form of the source of training, reshaped, transposed and resized as that was; or
+/// inputs of the model. Bytes are treated like pixels; other numbers are scaled as the training data where that held
+/// such numbers, and taken as ready inputs where it held bytes. Error(usage) when the model takes no images, or the
+/// array does not fit its input; Error(data) for a bad file.
 std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model& model, const PictureOptions& options,
                                             Console& console);
 

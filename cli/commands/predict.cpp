@@ -11,11 +11,11 @@
 #include "cli/commands/model_data.hpp"
 #include "cli/commands/picture.hpp"
 #include "cli/output/json.hpp"
-#include "cli/output/outputs.hpp"
 #include "cli/output/rows.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/model/outputs.hpp"
 #include "lockstep/run/verbose.hpp"
 
 namespace lockstep::cli {

@@ -2,17 +2,22 @@
 // (and, of measurements, report.json; --csv and --extra-p add theirs), and the same printed as text. Measures nothing.
 // Error(usage) for a folder without anything to report on, Error(data) for what cannot be read.
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/report_kinds.hpp"
+#include "cli/ladder/report.hpp"
+#include "cli/reproduce/reproduce.hpp"
+#include "cli/simulate/document.hpp"
+#include "cli/simulate/validate.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
-#include "lockstep/lab/report/data_files.hpp"
-#include "lockstep/lab/report/text.hpp"
+#include "lockstep/lab/report/results_page.hpp"
 #include "lockstep/lab/report/write.hpp"
 #include "lockstep/run/directory.hpp"
 #include "lockstep/run/output_folder.hpp"
@@ -29,6 +34,25 @@ struct ReportArguments {
   std::string out{};   // where the files go; empty: beside what they are made from
   bool csv = false, extra_p = false;
 };
+
+/// Which command draws which results: a file of results is shown by the first entry whose kind occurs in it. Kinds that
+/// lead a file stand before those that accompany others (fit, roofline, section, curve, verdict, check), which have no
+/// entry: alone they come out as plain tables. Add a kind here.
+struct ReportKind {
+  std::string_view kind;  // one of result_kinds()
+  report::Document (*make)(std::span<const Result> results);
+};
+constexpr ReportKind kKinds[] = {
+    {"ladder", ladder_document},         {"experiment", experiment_document},       {"simulation", simulation_document},
+    {"validation", validation_document}, {"measurement", report::results_document},
+};
+
+report::Document document_of(std::span<const Result> results) {
+  for (const ReportKind& entry : kKinds)
+    if (std::any_of(results.begin(), results.end(), [&](const Result& result) { return result.kind == entry.kind; }))
+      return entry.make(results);
+  return report::results_document(results);
+}
 
 struct Made {
   report::Document document;

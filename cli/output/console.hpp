@@ -21,7 +21,6 @@ class Console {
   explicit Console(ConsoleOptions options = {});
 
   bool json() const { return options_.json; }
-  bool quiet() const { return options_.quiet; }
   /// True when stderr is a terminal that can redraw a line, and notes are wanted.
   bool animated() const { return animated_; }
   /// False where NO_COLOR is set or stderr is no terminal.

@@ -2,20 +2,10 @@
 
 #include <csignal>
 #include <cstdint>
-#include <optional>
 
 #include <fmt/format.h>
 
-#include "cli/process/pipe.hpp"
-#include "cli/process/process_tree.hpp"
-
 namespace lockstep::cli {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-}  // namespace
 
 std::string Captured::reason() const {
   if (stopped) return "stopped by a signal";

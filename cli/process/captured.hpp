@@ -4,12 +4,12 @@
 #include <chrono>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "cli/process/process_tree.hpp"
 
 namespace lockstep::cli {
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
 using Stopped = std::function<bool()>;  // a request to end: Ctrl-C
 
 struct Captured {
@@ -24,7 +24,7 @@ struct Captured {
 
 struct CaptureOptions {
   std::chrono::milliseconds patience = std::chrono::minutes(10);
-  Environment environment{};  // besides the present one
+  Environment environment{};  // added to that of this process
   Stopped stopped{};          // asked while it runs; true: it is ended
 };
 

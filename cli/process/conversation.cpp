@@ -2,21 +2,13 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 
 #include <fmt/format.h>
 
-#include "cli/process/process_tree.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep::cli {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-}  // namespace
 
 Conversation::Conversation(const std::vector<std::string>& words, const Environment& environment, double seconds,
                            Stopped stopped)

@@ -8,7 +8,6 @@
 
 #include "cli/output/json.hpp"
 #include "cli/process/captured.hpp"
-#include "cli/process/pipe.hpp"
 
 namespace lockstep::cli {
 

@@ -3,10 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -21,19 +18,13 @@ extern char** environ;
 
 namespace lockstep::cli {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-/// What an mpirun without a telling name says of itself.
+/// For an mpirun whose name does not say which library it belongs to: the first line of --version does.
 bool is_open_mpi(const std::string& program) {
-  FILE* const pipe = ::popen(fmt::format("'{}' --version 2>&1", program).c_str(), "re");
-  if (pipe == nullptr) return false;
-  std::array<char, 256> line{};
-  const bool found = std::fgets(line.data(), line.size(), pipe) != nullptr &&
-                     std::string_view(line.data()).find("Open MPI") != std::string_view::npos;
-  ::pclose(pipe);
-  return found;
+  const Captured said = run_captured({program, "--version"});
+  const std::string text = said.out + said.err;
+  return text.substr(0, text.find('\n')).find("Open MPI") != std::string::npos;
 }
 
 /// Variables that other hosts should know too; Open MPI passes none on by itself.
@@ -139,9 +130,25 @@ StartCommand start_command(const Mpirun& mpirun, const MpirunOptions& options, i
     if (!options.interface.empty()) add({"-iface", options.interface});
     if (!options.agent.empty()) start.environment.emplace_back("HYDRA_LAUNCHER_EXEC", options.agent);
   }
-  add({fs::read_symlink("/proc/self/exe").string()});
+  add({own_program()});
   for (const std::string& word : run_words(options.command, resume)) add({word});
   return start;
+}
+
+std::string why_no_ranks() {
+  try {
+    static_cast<void>(find_mpirun(""));
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+Captured run_on_ranks(int ranks, const MpirunOptions& launch, const std::string& mark, CaptureOptions options) {
+  const std::vector<Host> hosts = launch.hosts.empty() ? std::vector<Host>{} : read_hosts(launch.hosts);
+  const StartCommand start = start_command(find_mpirun(launch.mpi), launch, ranks, hosts, false, mark);
+  options.environment.insert(options.environment.begin(), start.environment.begin(), start.environment.end());
+  return run_captured(start.words, options);
 }
 
 }  // namespace lockstep::cli

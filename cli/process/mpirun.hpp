@@ -2,8 +2,9 @@
 // How a run is started by the mpirun of Open MPI or of MPICH: its command line and environment, and on which hosts.
 
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "cli/process/captured.hpp"
 
 namespace lockstep::cli {
 
@@ -13,7 +14,7 @@ struct Host {
 };
 
 /// A file with a host per line, "name slots=4" (as Open MPI writes it) or "name:4" (as MPICH does); # begins a comment.
-/// Error(usage) names the line that makes no sense.
+/// Error(usage) names the line that is neither.
 std::vector<Host> read_hosts(const std::string& file);
 
 /// The mpirun to use.
@@ -38,11 +39,17 @@ struct MpirunOptions {
 
 struct StartCommand {
   std::vector<std::string> words;
-  std::vector<std::pair<std::string, std::string>> environment;  // besides the present one
+  Environment environment;  // added to that of this process
 };
 
 /// `hosts` empty: this machine. `mark` stands in the environment of every rank as LOCKSTEP_LAUNCH.
 StartCommand start_command(const Mpirun& mpirun, const MpirunOptions& options, int ranks,
                            const std::vector<Host>& hosts, bool resume, const std::string& mark);
+
+/// Why this machine cannot start ranks; empty: it can.
+std::string why_no_ranks();
+
+/// This program again, as several ranks under mpirun: runs `launch.command` to its end.
+Captured run_on_ranks(int ranks, const MpirunOptions& launch, const std::string& mark, CaptureOptions options);
 
 }  // namespace lockstep::cli

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -25,6 +27,8 @@ bool imports(const std::string& python, const std::vector<std::string>& modules)
 }
 
 }  // namespace
+
+std::string own_program() { return fs::read_symlink("/proc/self/exe").string(); }
 
 std::optional<std::string> find_program(const std::string& name) {
   std::istringstream folders(environment_text("PATH").value_or(""));
@@ -59,6 +63,17 @@ std::optional<std::string> find_python(const std::vector<std::string>& modules) 
   for (const std::string& candidate : candidates)
     if (imports(candidate, modules)) return candidate;
   return std::nullopt;
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& purpose) {
+  std::string name = (fs::temp_directory_path() / fmt::format("lockstep-{}-XXXXXX", purpose)).string();
+  if (::mkdtemp(name.data()) == nullptr) fail_system(ExitCode::resources, name, errno);
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 }  // namespace lockstep::cli

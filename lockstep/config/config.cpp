@@ -1,25 +1,36 @@
 #include "lockstep/config/config.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "lockstep/config/overrides.hpp"
+#include "lockstep/config/reader.hpp"
+#include "lockstep/config/record_writer.hpp"
+#include "lockstep/config/section_fields.hpp"
 #include "lockstep/config/sections.hpp"
 #include "lockstep/config/suggest.hpp"
 #include "lockstep/config/toml.hpp"
-#include "lockstep/config/toml_guard.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/data/data_fields.hpp"
+#include "lockstep/model/theta.hpp"
+#include "lockstep/model/weights.hpp"
 
 namespace lockstep {
 
 namespace {
 
-/// A section that is not there is empty: what it must hold is reported as missing.
-const Value& section(const Value& root, std::string_view name, const Value& empty) {
-  const Value* found = root.find(name);
-  return found != nullptr ? *found : empty;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 32;
+
+/// A name that is no file and nearly the name of a data set is a misspelling.
+void check_source(const Value& value, const std::string& source) {
+  std::error_code ignored;
+  if (is_named_source(source) || std::filesystem::exists(source, ignored)) return;
+  if (const auto near = nearest(source, source_names()))
+    fail_at(value, "data.source",
+            fmt::format("there is no data set and no file called \"{}\"; did you mean {}?", source, *near));
 }
 
 void check_sections(const Value& root) {
@@ -35,16 +46,87 @@ void check_sections(const Value& root) {
   }
 }
 
+std::string section_toml(std::string_view name, const std::vector<std::string>& entries) {
+  return fmt::format("[{}]\n{}\n", name, fmt::join(entries, "\n"));
+}
+
+/// Where the defaults of shuffle and stratify depend on the source both are said; elsewhere absent means false.
+DataConfig with_division(DataConfig data) {
+  const bool says_both = !is_named_source(data.source) && data.split.any();
+  const bool shuffles = data.shuffles(), stratifies = data.stratifies();
+  data.shuffle = shuffles || says_both ? std::optional(shuffles) : std::nullopt;
+  data.stratify = stratifies || says_both ? std::optional(stratifies) : std::nullopt;
+  return data;
+}
+
+std::vector<std::string> model_entries(const ModelConfig& model) {
+  return {fmt::format("input = [{}]", fmt::join(model.input.extents(), ", ")),
+          fmt::format("layers = {}", toml_text(model.layers, 2)),
+          fmt::format("precision = {}", toml_quote(to_string(model.precision))),
+          fmt::format("init = {}", model.init_file.empty() ? toml_text(model.init) : toml_quote(model.init_file))};
+}
+
 }  // namespace
+
+void read_value(const Value& value, const Place& place, CountOrFraction, double& out) {
+  out = as_number(value, place.path, kNotNegative);
+  if (out >= 1 && out != std::floor(out))
+    fail_at(value, place.path, fmt::format("must be a fraction below 1 or a whole number of samples, got {}", out));
+}
+
+/// {train = 50000, validation = 10000, test = 10000} or [50000, 10000, 10000].
+void read_value(const Value& value, const Place& place, AnyValue, SplitConfig& out) {
+  if (const ValueArray* list = value.array()) {
+    if (list->size() != 3)
+      fail_at(value, place.path, fmt::format("must have 3 numbers, train, validation, test, not {}", list->size()));
+    std::size_t i = 0;
+    for_each_in(SplitConfig::fields(), [&](const auto& each) {
+      read_value((*list)[i], {fmt::format("{}[{}]", place.path, i)}, each.range, each.of(out));
+      ++i;
+    });
+  } else {
+    read_record(value, place, "split", out);
+  }
+  double fractions = 0;
+  for (const double part : {out.train, out.validation, out.test})
+    if (part < 1) fractions += part;
+  if (fractions > 1 + 1e-9)
+    fail_at(value, place.path, fmt::format("the fractions must not exceed 1 together, got {}", fractions));
+}
+
+/// 20 or {size = 20, method = "bicubic"}.
+void read_value(const Value& value, const Place& place, AnyValue, ResizeConfig& out) {
+  read_record(value, place, "resize", out);
+}
+
+void read_value(const Value& value, const Place& place, AnyValue, std::vector<std::int64_t>& out) {
+  const ValueArray& list = as_array(value, place.path);
+  if (list.empty() || list.size() > 3) fail_at(value, place.path, "must have 1 to 3 extents, for example [1, 28, 28]");
+  for (std::size_t i = 0; i < list.size(); ++i)
+    out.push_back(as_integer(list[i], fmt::format("{}[{}]", place.path, i), {1, kMaxElements}));
+}
+
+DataConfig read_data(const Value& section) {
+  DataConfig data;
+  read_section(section, "data", data_fields(), data);
+  for (const Entry& entry : *section.table()) data.places[entry.key] = entry.value.origin;
+  check_source(*section.find("source"), data.source);
+  return data;
+}
+
+void read_train(const Value& section, RunConfig& config) { read_section(section, "train", train_fields(), config); }
 
 const std::vector<std::string>& all_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> all;
-    for (const std::string& key : data_keys()) all.push_back("data." + key);
-    for (const std::string& key : model_keys()) all.push_back("model." + key);
-    for (const std::string& key : train_keys()) all.push_back("train." + key);
-    for (const std::string& key : checkpoint_keys()) all.push_back("checkpoint." + key);
-    for (const std::string& key : parallel_keys()) all.push_back("parallel." + key);
+    const auto add = [&](const char* section, const std::vector<std::string>& names) {
+      for (const std::string& name : names) all.push_back(fmt::format("{}.{}", section, name));
+    };
+    add("data", field_names(DataConfig{}, data_fields()));
+    add("model", model_keys());
+    add("train", field_names(RunConfig{}, train_fields()));
+    add("checkpoint", field_names(CheckpointConfig{}, checkpoint_fields()));
+    add("parallel", field_names(ParallelOptions{}, parallel_fields()));
     return all;
   }();
   return keys;
@@ -54,14 +136,19 @@ RunConfig parse_config(std::string_view toml_text, std::string_view name, const 
   Value root = parse_toml(toml_text, name);
   apply_overrides(root, overrides);
   check_sections(root);
+  // A section that is not there is empty: what it must hold is reported as missing.
   const Value empty{ValueTable{}, std::string(name)};
+  const auto section = [&](std::string_view wanted) -> const Value& {
+    const Value* found = root.find(wanted);
+    return found != nullptr ? *found : empty;
+  };
   RunConfig config;
   config.name = name;
-  config.data = read_data(section(root, "data", empty));
-  config.model = read_model(section(root, "model", empty));
-  read_train(section(root, "train", empty), config);
-  read_checkpoint(section(root, "checkpoint", empty), config.checkpoint);
-  read_parallel(section(root, "parallel", empty), config.train.parallel);
+  config.data = read_data(section("data"));
+  config.model = read_model(section("model"));
+  read_train(section("train"), config);
+  read_section(section("checkpoint"), "checkpoint", checkpoint_fields(), config.checkpoint);
+  read_section(section("parallel"), "parallel", parallel_fields(), config.train.parallel);
   return config;
 }
 
@@ -75,6 +162,36 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
 
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides) {
   return parse_config(read_text(path, kMaxConfigBytes, ExitCode::usage), path, overrides);
+}
+
+std::string resolved_toml(const RunConfig& config) {
+  return fmt::format(
+      "{}\n{}\n{}\n{}\n{}", section_toml("data", toml_entries(with_division(config.data), data_fields())),
+      section_toml("model", model_entries(config.model)), section_toml("train", toml_entries(config, train_fields())),
+      section_toml("checkpoint", toml_entries(config.checkpoint, checkpoint_fields())),
+      section_toml("parallel", toml_entries(config.train.parallel, parallel_fields())));
+}
+
+std::string misfit_origin(const RunConfig& config) {
+  const ModelConfig& model = config.model;
+  const bool needs_sigmoid = config.train.loss == Loss::binary_cross_entropy && !model.layer_origins.empty() &&
+                             !std::holds_alternative<Sigmoid>(model.layers.back().kind);
+  return needs_sigmoid ? model.layer_origins.back() : config.name;
+}
+
+Network make_network(const RunConfig& config) {
+  Network network(config.model.input, config.model.precision, config.model.init);
+  const auto& origins = config.model.layer_origins;
+  for (std::size_t i = 0; i < config.model.layers.size(); ++i) {
+    try {
+      network.add(config.model.layers[i]);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", i < origins.size() ? origins[i] : config.name, error.what()));
+    }
+  }
+  network.initialise_later(config.train.seed);
+  if (!config.model.init_file.empty()) load_weights(config.model.init_file, network, weight_rule(config.data));
+  return network;
 }
 
 }  // namespace lockstep

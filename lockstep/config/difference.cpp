@@ -11,14 +11,21 @@ namespace {
 
 constexpr const char* kNothing = "nothing";
 
-bool same_number(const Value& a, const Value& b) {
-  const auto number = [](const Value& v) -> const double* { return std::get_if<double>(&v.data); };
-  const auto whole = [](const Value& v) -> const std::int64_t* { return std::get_if<std::int64_t>(&v.data); };
-  // 1 and 1.0 are one value of a key that takes numbers.
-  if (number(a) != nullptr && number(b) != nullptr) return *number(a) == *number(b);
-  if (whole(a) != nullptr && whole(b) != nullptr) return *whole(a) == *whole(b);
-  if (number(a) != nullptr && whole(b) != nullptr) return *number(a) == static_cast<double>(*whole(b));
-  return whole(a) != nullptr && number(b) != nullptr && static_cast<double>(*whole(a)) == *number(b);
+template <class T>
+constexpr bool kIsNumber = std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>;
+
+/// Of values that are neither tables nor arrays. 1 and 1.0 are one value of a key that takes numbers.
+bool are_same(const Value& first, const Value& second) {
+  const auto same = []<class A, class B>(const A& a, const B& b) {
+    if constexpr (kIsNumber<A> && kIsNumber<B> && !std::is_same_v<A, B>)
+      return static_cast<double>(a) == static_cast<double>(b);
+    else if constexpr (std::is_same_v<A, B> &&
+                       (kIsNumber<A> || std::is_same_v<A, bool> || std::is_same_v<A, std::string>))
+      return a == b;
+    else
+      return false;
+  };
+  return std::visit(same, first.data, second.data);
 }
 
 std::optional<ConfigDifference> compare(const Value* a, const Value* b, const std::string& path);
@@ -51,12 +58,7 @@ std::optional<ConfigDifference> compare(const Value* a, const Value* b, const st
   if (a != nullptr && b != nullptr) {
     if (a->table() != nullptr && b->table() != nullptr) return compare_tables(*a, *b, path);
     if (a->array() != nullptr && b->array() != nullptr) return compare_arrays(*a->array(), *b->array(), path);
-    if (same_number(*a, *b)) return std::nullopt;
-    const bool same_kind = a->data.index() == b->data.index();
-    if (same_kind && a->string() != nullptr && *a->string() == *b->string()) return std::nullopt;
-    if (const bool* flag = std::get_if<bool>(&a->data);
-        same_kind && flag != nullptr && *flag == std::get<bool>(b->data))
-      return std::nullopt;
+    if (are_same(*a, *b)) return std::nullopt;
   }
   return ConfigDifference{path, a != nullptr ? excerpt(*a) : kNothing, b != nullptr ? excerpt(*b) : kNothing};
 }

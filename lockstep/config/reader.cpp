@@ -60,6 +60,15 @@ double as_number(const Value& value, std::string_view path, NumberRange range) {
   return number;
 }
 
+std::int64_t as_integer_or_word(const Value& value, std::string_view path, std::string_view word, IntRange range) {
+  if (value.string() == nullptr) return as_integer(value, path, range);
+  if (*value.string() != word)
+    fail_at(value, path,
+            fmt::format("must be \"{}\" or a whole number from {} to {}, got {}", word, range.min, range.max,
+                        excerpt(value)));
+  return 0;
+}
+
 const std::string& as_string(const Value& value, std::string_view path) {
   if (const std::string* s = value.string()) return *s;
   fail_type(value, path, "a string");

@@ -48,40 +48,25 @@ inline constexpr auto train_fields() {
     if ((c.train.slots & (c.train.slots - 1)) == 0) return std::string();
     return fmt::format("must be \"auto\" or a power of two up to {}, got {}", kMaxSlots, c.train.slots);
   };
-  const auto of = [](const char* name, auto get, auto range, const char* help) {
-    return field_in<RunConfig>(name, get, range, help);
+  const auto of = [](const char* name, auto member, auto range, const char* help) {
+    return field_in<RunConfig>(
+        name, [member](auto& c) -> auto& { return c.train.*member; }, range, help);
   };
+  using T = TrainOptions;
   return std::tuple{
-      of(
-          "loss", [](auto& c) -> auto& { return c.train.loss; }, AnyValue{}, "see [losses](#losses)"),
-      of(
-          "optimizer", [](auto& c) -> auto& { return c.train.optimizer; }, AnyValue{},
-          "a name or a table, see [optimisers](#optimisers)"),
-      of(
-          "schedule", [](auto& c) -> auto& { return c.train.schedule; }, AnyValue{},
-          "a name or a table, see [schedules](#schedules)"),
-      of(
-          "batch", [](auto& c) -> auto& { return c.train.batch; }, many, "samples per step")
-          .or_zero("full"),
-      of(
-          "slots", [](auto& c) -> auto& { return c.train.slots; }, IntRange{1, kMaxSlots},
-          "a power of two; see [numerics.md](numerics.md)")
+      of("loss", &T::loss, AnyValue{}, "see [losses](#losses)"),
+      of("optimizer", &T::optimizer, AnyValue{}, "a name or a table, see [optimisers](#optimisers)"),
+      of("schedule", &T::schedule, AnyValue{}, "a name or a table, see [schedules](#schedules)"),
+      of("batch", &T::batch, many, "samples per step").or_zero("full"),
+      of("slots", &T::slots, IntRange{1, kMaxSlots}, "a power of two; see [numerics.md](numerics.md)")
           .or_zero("auto")
           .check(power_of_two),
-      of(
-          "reduction", [](auto& c) -> auto& { return c.train.reduction; }, AnyValue{}, "gradients of a batch"),
-      of(
-          "l2", [](auto& c) -> auto& { return c.train.l2; }, kNotNegative,
-          "adds l2/2 times the sum of squared weights to the loss (biases excluded)"),
-      of(
-          "clip_norm", [](auto& c) -> auto& { return c.train.clip_norm; }, kNotNegative,
-          "longer gradients are scaled down to this norm; 0: never"),
-      of(
-          "shuffle", [](auto& c) -> auto& { return c.train.shuffle; }, AnyValue{}, "a new order every epoch"),
-      of(
-          "epochs", [](auto& c) -> auto& { return c.epochs; }, IntRange{0, many.max}, "passes over the training set"),
-      of(
-          "seed", [](auto& c) -> auto& { return c.train.seed; }, IntRange{0}, "initial weights, shuffles, dropout")};
+      of("reduction", &T::reduction, AnyValue{}, "gradients of a batch"),
+      of("l2", &T::l2, kNotNegative, "adds l2/2 times the sum of squared weights to the loss (biases excluded)"),
+      of("clip_norm", &T::clip_norm, kNotNegative, "longer gradients are scaled down to this norm; 0: never"),
+      of("shuffle", &T::shuffle, AnyValue{}, "a new order every epoch"),
+      field("epochs", &RunConfig::epochs, IntRange{0, many.max}, "passes over the training set"),
+      of("seed", &T::seed, IntRange{0}, "initial weights, shuffles, dropout")};
 }
 
 inline constexpr auto checkpoint_fields() {
@@ -101,8 +86,7 @@ inline constexpr auto parallel_fields() {
             "`tensor`"),
       field("pipeline", &P::pipeline, parts,
             "stages into which the layers are cut, balanced by their cost: one rank each. The number of ranks is a "
-            "multiple "
-            "of it; the batch is shared among the pipelines"),
+            "multiple of it; the batch is shared among the pipelines"),
       field("schedule", &P::schedule,
             "of a pipeline: `1f1b` keeps few chunks in flight, `gpipe` runs all forwards first")};
 }

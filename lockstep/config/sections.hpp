@@ -1,9 +1,7 @@
 #pragma once
 // The sections of a configuration: internal to this folder.
 
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lockstep/config/config.hpp"
@@ -11,24 +9,20 @@
 
 namespace lockstep {
 
-/// The keys of each section.
-const std::vector<std::string>& data_keys();
-const std::vector<std::string>& model_keys();
-const std::vector<std::string>& train_keys();
-const std::vector<std::string>& checkpoint_keys();
-const std::vector<std::string>& parallel_keys();
+/// --set section.key=value: applies the assignments in order; the last one to a key wins. Missing tables are made; a
+/// string on the way becomes {name = string}, so train.optimizer.lr=0.1 works on optimizer = "adam". Error(usage) for
+/// text that is no assignment or leads through something that is no table.
+void apply_overrides(Value& root, const std::vector<std::string>& overrides);
+
 /// "data.source", ..., "checkpoint.every_minutes"
 const std::vector<std::string>& all_keys();
 
 DataConfig read_data(const Value& section);
+const std::vector<std::string>& model_keys();
 ModelConfig read_model(const Value& section);
 /// Fills `config.train` and `config.epochs`.
 void read_train(const Value& section, RunConfig& config);
-void read_checkpoint(const Value& section, CheckpointConfig& checkpoint);
-void read_parallel(const Value& section, ParallelOptions& parallel);
-
-/// A list of layers: "relu", {linear = 10}, {conv2d = {out = 6, kernel = 5}}, {residual = {body = [...]}}.
-std::vector<LayerSpec> read_layers(const Value& list, const std::string& path);
+/// One layer: "relu", {linear = 10}, {conv2d = {out = 6, kernel = 5}}, {residual = {body = [...]}}.
 LayerSpec read_layer(const Value& value, const std::string& path);
 
 }  // namespace lockstep

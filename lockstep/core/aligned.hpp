@@ -1,6 +1,6 @@
 #pragma once
-// A zero-initialised array that starts on a cache line (64 bytes: one AVX-512 register), on the host or in the memory
-// that it is given.
+// Where an array lives (Memory: the host, or a device whose addresses look like others), and a zero-initialised array
+// there that starts on a cache line (64 bytes: one AVX-512 register).
 
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +11,26 @@
 
 #include "lockstep/core/checked.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/core/memory.hpp"
 
 namespace lockstep {
+
+/// A device address may be stored, compared and offset like any T*, but only that device's kernels and copies may
+/// follow it.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  virtual ~Memory() = default;
+
+  /// Zeros, aligned to a cache line at least. Throws Error(resources) where there is not that much.
+  virtual std::byte* allocate(std::int64_t bytes) = 0;
+  virtual void release(std::byte* address) noexcept = 0;
+  /// From one place of this memory to another of it; the two do not overlap.
+  virtual void copy_within(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
+};
+
+Memory& host_memory();
 
 inline constexpr std::size_t kCacheLine = 64;
 

@@ -1,11 +1,11 @@
 #include "lockstep/core/environment.hpp"
 
-#include <charconv>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep {
 
@@ -43,6 +43,7 @@ constexpr EnvironmentVariable kVariables[] = {
     choice("LOCKSTEP_OPENCL_LOG", "0, 1", "1", "1: print the whole log of an OpenCL program that does not compile"),
     {"LOCKSTEP_PEER_TIMEOUT", Kind::seconds, 0.001, 86400, "", "30", "seconds after which a silent rank counts as lost"},
     text("LOCKSTEP_PYTHON", "/usr/bin/python3", "the Python that has PyTorch and JAX"),
+    choice("LOCKSTEP_STEP_THREADS", "auto, all", "all", "all: every thread takes part in every step, also where fewer are faster"),
     // Of others, which Lockstep respects.
     text("HOME", "/srv/ada", "where ~/.cache is"),
     text("NO_COLOR", "1", "no colours in the terminal"),
@@ -92,27 +93,19 @@ const EnvironmentVariable& find(std::string_view name) {
   throw Error(ExitCode::bug, fmt::format("{} is not in the list of environment variables", name));
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-/// The number that the whole text is.
 template <class T>
 std::optional<T> number_in(std::string_view text, const EnvironmentVariable& variable) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(double(value) >= variable.least && double(value) <= variable.most)) return std::nullopt;  // not a NaN either
-  return value;
+  const auto value = parse_number<T>(text);
+  const bool allowed =
+      value && double(*value) >= variable.least && double(*value) <= variable.most;  // not a NaN either
+  return allowed ? value : std::nullopt;
 }
 
 /// The elements of "a, b, c".
 std::optional<std::string_view> next_of(std::string_view& list) {
   if (list.data() == nullptr) return std::nullopt;
   const std::size_t end = list.find(',');
-  const std::string_view element = trim(list.substr(0, end));
+  const std::string_view element = trimmed(list.substr(0, end));
   list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
   return element;
 }

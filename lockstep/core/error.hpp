@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace lockstep {
 
@@ -31,7 +32,9 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// Throws Error(resources) that names `what` and the reason errno gives, in words ("No space left on device").
-[[noreturn]] void fail_system(ExitCode code, std::string_view what, int error_number);
+/// Throws an Error that names `what` and the reason errno gives, in words ("No space left on device").
+[[noreturn]] inline void fail_system(ExitCode code, std::string_view what, int error_number) {
+  throw Error(code, std::string(what) + ": " + std::generic_category().message(error_number));
+}
 
 }  // namespace lockstep

@@ -10,9 +10,8 @@
 //   };
 //   for_each_field(dropout, [](const auto& field, auto& value) { ... field.name ... });
 //
-// The list names every member, in the order of declaration. A forgotten member does not compile, unless it fits into
-// the padding of the record: the check compares sizes. A member that is a record itself adds its own fields. A reader
-// or writer that does not know a field's type does not compile either.
+// The list names every member, in the order of declaration: a forgotten member does not compile. A member that is a
+// record itself adds its own fields. A reader or writer that does not know a field's type does not compile either.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,6 +22,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace lockstep {
@@ -138,9 +138,24 @@ concept HasFields = requires {
   Record::fields();
 };
 
-/// Whether members of these types, one after the other, fill the record: false where one is missing or out of order.
+/// A value of any type, for expressions that are never evaluated.
+struct AnyMember {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor): an initialiser of whatever member it meets
+};
+template <class Record, std::size_t... kMember>
+constexpr bool takes_members(std::index_sequence<kMember...>) {
+  return requires { Record{(static_cast<void>(kMember), AnyMember{})...}; };
+}
+
+/// Whether the list has as many fields as the record, an aggregate, has members, and members of their types, one after
+/// the other, fill the record: false where a member is missing (in the padding too) or out of order.
 template <class Record>
 constexpr bool lists_every_member() {
+  constexpr std::size_t kFields = std::tuple_size_v<decltype(Record::fields())>;
+  if (!takes_members<Record>(std::make_index_sequence<kFields>()) ||
+      takes_members<Record>(std::make_index_sequence<kFields + 1>()))
+    return false;
   std::size_t end = std::is_empty_v<Record> ? 1 : 0, widest = 1;
   const auto place = [&]<class Each>(const Each&) {
     using Type = typename Each::Type;

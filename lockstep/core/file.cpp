@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTemporaryEnding = ".tmp";
 
-/// Closes what it holds; a file descriptor of ours never outlives an error.
+/// Closes its file descriptor when it goes out of scope, after an error too.
 class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {}
@@ -67,8 +67,8 @@ class TemporaryFile {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view what) const {
-    fail_system(ExitCode::resources, fmt::format("{}: {}", target_.string(), what), errno);
+  [[noreturn]] void fail(std::string_view what, ExitCode code = ExitCode::resources) const {
+    fail_system(code, fmt::format("{}: {}", target_.string(), what), errno);
   }
 
   int create() {
@@ -82,7 +82,9 @@ class TemporaryFile {
       if (opened >= 0) return opened;
       if (errno != EEXIST) {
         path_.clear();
-        fail("cannot create a file in this folder");
+        // A folder that is not there, or is a file, is a mistake of the user; a full disk is not.
+        const bool wrong_place = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+        fail("cannot create a file in this folder", wrong_place ? ExitCode::usage : ExitCode::resources);
       }
     }
   }

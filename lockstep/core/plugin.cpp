@@ -2,15 +2,33 @@
 
 #include <dlfcn.h>
 
+#include <span>
+
 #include <fmt/format.h>
 
 namespace lockstep {
 
-std::filesystem::path find_plugin(const char* file) {
-  namespace fs = std::filesystem;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The folder of the shared object that this code is part of; empty where it is part of a program.
+fs::path own_folder(const fs::path& program) {
+  ::Dl_info info{};
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& folder : {program, program / "../lib/lockstep"})
+  if (::dladdr(reinterpret_cast<void*>(&find_plugin), &info) == 0) return {};
+  const fs::path file = fs::canonical(info.dli_fname, error);
+  return error || file == program || !file.filename().string().ends_with(".so") ? fs::path{} : file.parent_path();
+}
+
+}  // namespace
+
+fs::path find_plugin(const char* file) {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path own = own_folder(program);
+  const fs::path folders[] = {own / "bin", program.parent_path(), program.parent_path() / "../lib/lockstep"};
+  for (const fs::path& folder : std::span(folders).subspan(own.empty() ? 1 : 0))
     if (fs::exists(folder / file, error)) return folder / file;
   return {};
 }

@@ -80,9 +80,8 @@ Sha256Digest Sha256::finish() {
   update(std::span(padding).first(1 + zeros + 8));
 
   Sha256Digest digest;
-  for (std::size_t i = 0; i < digest.size(); ++i) {
+  for (std::size_t i = 0; i < digest.size(); ++i)
     digest[i] = static_cast<std::uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
-  }
   *this = Sha256();
   return digest;
 }

@@ -1,4 +1,4 @@
-#include "lockstep/core/sha256_blocks.hpp"
+#include "lockstep/core/sha256.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <fstream>
 
+#include "lockstep/core/version.hpp"
+
 namespace lockstep {
 
 std::string host_name() {
@@ -27,5 +29,7 @@ std::string utc_now() {
   char text[32];
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
+
+std::string_view version() { return LOCKSTEP_VERSION; }
 
 }  // namespace lockstep

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/kernels/activation.hpp"
-
 #include "lockstep/nn/layer.hpp"
 #include "lockstep/nn/onnx.hpp"
 
@@ -46,18 +44,22 @@ class ActivationLayer : public Layer<T> {
   double slope_;
 };
 
+/// 0.5 x (1 + tanh(c (x + a x^3))): the operator Gelu comes with opset 20 only.
+std::string gelu_nodes(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) {
+  const auto add = [&](const std::string& a, const std::string& b) { return graph.node("Add", {a, b}, plan.path); };
+  const auto mul = [&](const std::string& a, const std::string& b) { return graph.node("Mul", {a, b}, plan.path); };
+  const std::string cube = mul(mul(graph.scalar(0.044715), mul(x, x)), x);
+  const std::string u = mul(graph.scalar(0.7978845608028654), add(cube, x));
+  return mul(mul(graph.scalar(0.5), x), add(graph.scalar(1), graph.node("Tanh", {u}, plan.path)));
+}
+
 }  // namespace
 
-std::string Relu::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
-  return graph.node("Relu", {x}, plan.path);
-}
-
-std::string Tanh::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
-  return graph.node("Tanh", {x}, plan.path);
-}
-
-std::string AbsTanh::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
-  return graph.node("Abs", {graph.node("Tanh", {x}, plan.path)}, plan.path);
+template <ActivationKind kKind>
+std::string PlainActivation<kKind>::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
+  if constexpr (kKind == ActivationKind::gelu) return gelu_nodes(graph, plan, x);
+  const std::string y = graph.node(kKind == ActivationKind::relu ? "Relu" : "Tanh", {x}, plan.path);
+  return kKind == ActivationKind::abs_tanh ? graph.node("Abs", {y}, plan.path) : y;
 }
 
 std::string LeakyRelu::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
@@ -69,24 +71,23 @@ std::string Sigmoid::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::
   return graph.node("Sigmoid", {scaled}, plan.path);
 }
 
-/// 0.5 x (1 + tanh(c (x + a x^3))): the operator Gelu comes with opset 20 only.
-std::string Gelu::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
-  const auto add = [&](const std::string& a, const std::string& b) { return graph.node("Add", {a, b}, plan.path); };
-  const auto mul = [&](const std::string& a, const std::string& b) { return graph.node("Mul", {a, b}, plan.path); };
-  const std::string cube = mul(mul(graph.scalar(0.044715), mul(x, x)), x);
-  const std::string u = mul(graph.scalar(0.7978845608028654), add(cube, x));
-  return mul(mul(graph.scalar(0.5), x), add(graph.scalar(1), graph.node("Tanh", {u}, plan.path)));
-}
-
 void LeakyRelu::plan(LayerPlan& plan, const Init&) const { require(plan, slope >= 0, "slope must not be negative"); }
 void Sigmoid::plan(LayerPlan& plan, const Init&) const { require(plan, lambda > 0, "lambda must be above 0"); }
 std::string Sigmoid::detail() const { return lambda == 1 ? "" : fmt::format("lambda {}", lambda); }
 
+template <ActivationKind kKind>
 template <class T>
-std::unique_ptr<Layer<T>> Relu::make(const LayerPlan& plan) const {
-  return std::make_unique<ActivationLayer<T>>(plan, ActivationKind::relu);
+std::unique_ptr<Layer<T>> PlainActivation<kKind>::make(const LayerPlan& plan) const {
+  return std::make_unique<ActivationLayer<T>>(plan, kKind);
 }
+template struct PlainActivation<ActivationKind::relu>;
+template struct PlainActivation<ActivationKind::tanh>;
+template struct PlainActivation<ActivationKind::abs_tanh>;
+template struct PlainActivation<ActivationKind::gelu>;
 LOCKSTEP_INSTANTIATE_LAYER(Relu);
+LOCKSTEP_INSTANTIATE_LAYER(Tanh);
+LOCKSTEP_INSTANTIATE_LAYER(AbsTanh);
+LOCKSTEP_INSTANTIATE_LAYER(Gelu);
 
 template <class T>
 std::unique_ptr<Layer<T>> LeakyRelu::make(const LayerPlan& plan) const {
@@ -95,27 +96,9 @@ std::unique_ptr<Layer<T>> LeakyRelu::make(const LayerPlan& plan) const {
 LOCKSTEP_INSTANTIATE_LAYER(LeakyRelu);
 
 template <class T>
-std::unique_ptr<Layer<T>> Tanh::make(const LayerPlan& plan) const {
-  return std::make_unique<ActivationLayer<T>>(plan, ActivationKind::tanh);
-}
-LOCKSTEP_INSTANTIATE_LAYER(Tanh);
-
-template <class T>
-std::unique_ptr<Layer<T>> AbsTanh::make(const LayerPlan& plan) const {
-  return std::make_unique<ActivationLayer<T>>(plan, ActivationKind::abs_tanh);
-}
-LOCKSTEP_INSTANTIATE_LAYER(AbsTanh);
-
-template <class T>
 std::unique_ptr<Layer<T>> Sigmoid::make(const LayerPlan& plan) const {
   return std::make_unique<ActivationLayer<T>>(plan, ActivationKind::sigmoid, lambda);
 }
 LOCKSTEP_INSTANTIATE_LAYER(Sigmoid);
-
-template <class T>
-std::unique_ptr<Layer<T>> Gelu::make(const LayerPlan& plan) const {
-  return std::make_unique<ActivationLayer<T>>(plan, ActivationKind::gelu);
-}
-LOCKSTEP_INSTANTIATE_LAYER(Gelu);
 
 }  // namespace lockstep

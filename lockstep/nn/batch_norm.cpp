@@ -1,7 +1,5 @@
 #include "lockstep/nn/batch_norm.hpp"
 
-#include "lockstep/kernels/batch_norm.hpp"
-
 #include "lockstep/nn/layer.hpp"
 #include "lockstep/nn/onnx.hpp"
 
@@ -117,11 +115,6 @@ std::string BatchNorm::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std
   return graph.node("BatchNormalization", onnx_inputs(x, plan), plan.path, {{"epsilon", eps}});
 }
 
-template <class T>
-std::unique_ptr<Layer<T>> BatchNorm::make(const LayerPlan& plan) const {
-  return std::make_unique<BatchNormLayer<T>>(plan);
-}
-
-LOCKSTEP_INSTANTIATE_LAYER(BatchNorm);
+LOCKSTEP_MAKE_LAYER(BatchNorm, BatchNormLayer);
 
 }  // namespace lockstep

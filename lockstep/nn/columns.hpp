@@ -1,6 +1,6 @@
 #pragma once
 // The second copy of a split layer's weights. Members hold weights by output channel, for outputs and weight gradients;
-// but an element of the data gradient is a sum over all outputs, in their order, so whoever computes it needs a column
+// but an element of the data gradient is a sum over all outputs, in their order, so its computation needs a column
 // of the weight: all outputs of one input channel. So each member also keeps the columns of its input channels. They
 // are exchanged once per step, when the weights have changed (distribute/weight_columns.hpp).
 

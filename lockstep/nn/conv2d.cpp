@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/kernels/conv2d.hpp"
-
 #include "lockstep/nn/layer.hpp"
 #include "lockstep/nn/onnx.hpp"
 
@@ -128,11 +126,6 @@ std::string Conv2d::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::s
                      {"group", groups}});
 }
 
-template <class T>
-std::unique_ptr<Layer<T>> Conv2d::make(const LayerPlan& plan) const {
-  return std::make_unique<Conv2dLayer<T>>(plan);
-}
-
-LOCKSTEP_INSTANTIATE_LAYER(Conv2d);
+LOCKSTEP_MAKE_LAYER(Conv2d, Conv2dLayer);
 
 }  // namespace lockstep

@@ -1,7 +1,5 @@
 #include "lockstep/nn/dropout.hpp"
 
-#include "lockstep/kernels/dropout.hpp"
-
 #include "lockstep/nn/layer.hpp"
 #include "lockstep/nn/onnx.hpp"
 
@@ -66,11 +64,6 @@ void Dropout::plan(LayerPlan& plan, const Init&) const {
 /// Inference leaves it out.
 std::string Dropout::onnx(OnnxBuilder&, const LayerPlan&, const std::string& x) const { return x; }
 
-template <class T>
-std::unique_ptr<Layer<T>> Dropout::make(const LayerPlan& plan) const {
-  return std::make_unique<DropoutLayer<T>>(plan);
-}
-
-LOCKSTEP_INSTANTIATE_LAYER(Dropout);
+LOCKSTEP_MAKE_LAYER(Dropout, DropoutLayer);
 
 }  // namespace lockstep

@@ -17,7 +17,25 @@
 
 namespace lockstep {
 
-class InferenceGroup;
+/// Several threads that carry the same few samples through a network together. Each computes its share of the channels
+/// of every layer. A sum belongs to one output, so its bits do not depend on the thread that computes it. This is one
+/// thread's view of its group.
+class InferenceGroup {
+ public:
+  InferenceGroup(int index, int size) : index_(index), size_(size) {}
+  virtual ~InferenceGroup() = default;
+
+  /// A barrier: returns when all threads have called it; what each wrote before is visible to all after.
+  virtual void meet() const = 0;
+
+  int index() const { return index_; }
+
+  /// This thread's share of a layer's channels.
+  Channels share(std::int64_t channels) const { return share_of_channels(channels, index_, size_); }
+
+ private:
+  int index_, size_;
+};
 
 /// Is told how far backward has come, so that the reduction of gradients can begin before its end.
 class GradientWatch {
@@ -177,8 +195,14 @@ std::unique_ptr<Layer<T>> make_layer(const LayerPlan& plan) {
 
 }  // namespace lockstep
 
-// Every layer file ends with this: both scalars of its record's make().
-// NOLINTBEGIN(bugprone-macro-parentheses): the name of a record takes none
+// Every layer file ends with this: the record's make(), which makes a Running<T>(plan), for both scalars.
+// NOLINTBEGIN(bugprone-macro-parentheses): the names of a record and of a template take none
+#define LOCKSTEP_MAKE_LAYER(record, Running)                            \
+  template <class T>                                                    \
+  std::unique_ptr<Layer<T>> record::make(const LayerPlan& plan) const { \
+    return std::make_unique<Running<T>>(plan);                          \
+  }                                                                     \
+  LOCKSTEP_INSTANTIATE_LAYER(record)
 #define LOCKSTEP_INSTANTIATE_LAYER(record)                                                 \
   template std::unique_ptr<Layer<float>> record::make<float>(const LayerPlan& plan) const; \
   template std::unique_ptr<Layer<double>> record::make<double>(const LayerPlan& plan) const

@@ -70,11 +70,6 @@ std::string LayerNorm::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std
                     {{"axis", std::int64_t{1}}, {"epsilon", eps}});
 }
 
-template <class T>
-std::unique_ptr<Layer<T>> LayerNorm::make(const LayerPlan& plan) const {
-  return std::make_unique<LayerNormLayer<T>>(plan);
-}
-
-LOCKSTEP_INSTANTIATE_LAYER(LayerNorm);
+LOCKSTEP_MAKE_LAYER(LayerNorm, LayerNormLayer);
 
 }  // namespace lockstep

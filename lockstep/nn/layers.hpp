@@ -6,7 +6,6 @@
 //   net.add(Linear{.out = 10});
 
 #include <variant>
-#include <vector>
 
 #include "lockstep/nn/activation.hpp"
 #include "lockstep/nn/batch_norm.hpp"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/kernels/linear.hpp"
-
 #include "lockstep/nn/layer.hpp"
 #include "lockstep/nn/onnx.hpp"
 
@@ -71,11 +69,6 @@ std::string Linear::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::s
                     {{"transB", std::int64_t{1}}});
 }
 
-template <class T>
-std::unique_ptr<Layer<T>> Linear::make(const LayerPlan& plan) const {
-  return std::make_unique<LinearLayer<T>>(plan);
-}
-
-LOCKSTEP_INSTANTIATE_LAYER(Linear);
+LOCKSTEP_MAKE_LAYER(Linear, LinearLayer);
 
 }  // namespace lockstep

@@ -6,10 +6,8 @@
 #include <span>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "lockstep/core/aligned.hpp"
-#include "lockstep/core/sha256.hpp"
 #include "lockstep/nn/init.hpp"
 #include "lockstep/tensor/shape.hpp"
 

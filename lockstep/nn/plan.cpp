@@ -1,10 +1,26 @@
 #include "lockstep/nn/plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/nn/layers.hpp"
+#include "lockstep/nn/onnx.hpp"
 
 namespace lockstep {
+
+namespace {
+
+/// "momentum 0.1, eps 1e-05"
+template <class Record>
+std::string all_fields(const Record& record) {
+  std::vector<std::string> parts;
+  for_each_in(Record::fields(),
+              [&](const auto& each) { parts.push_back(fmt::format("{} {}", each.name, each.of(record))); });
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
 
 void require(const LayerPlan& plan, bool condition, const std::string& why) {
   if (condition) return;
@@ -46,6 +62,46 @@ std::vector<LayerPlan> plan_sequence(const std::vector<LayerSpec>& specs, const 
     plans.push_back(
         plan_layer(spec, plans.empty() ? in : plans.back().out, prefix + std::to_string(plans.size()), init));
   return plans;
+}
+
+std::string extent_text(const Extent& extent) { return fmt::format("{}x{}", extent.height, extent.width); }
+
+std::string detail_unless(const char* name, const Extent& extent, std::int64_t usual) {
+  if (extent == Extent(usual)) return "";
+  return fmt::format(", {} {}", name,
+                     extent.height == extent.width ? std::to_string(extent.height) : extent_text(extent));
+}
+
+std::string layer_type(const LayerSpec& spec) {
+  return std::visit([](const auto& layer) { return std::string(layer.kName); }, spec.kind);
+}
+
+std::string layer_detail(const LayerSpec& spec) {
+  return std::visit(
+      [](const auto& layer) {
+        if constexpr (requires { layer.detail(); })
+          return layer.detail();
+        else
+          return all_fields(layer);
+      },
+      spec.kind);
+}
+
+std::string onnx_flattened(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) {
+  if (plan.in.rank() == 1) return x;
+  return graph.node("Flatten", {x}, plan.path, {{"axis", std::int64_t{1}}});
+}
+
+std::vector<std::string> onnx_inputs(const std::string& x, const LayerPlan& plan) {
+  std::vector<std::string> inputs{x};
+  for (const ParameterInfo& info : plan.parameters) inputs.push_back(info.name);
+  return inputs;
+}
+
+std::string onnx_sequence(OnnxBuilder& graph, const std::vector<LayerPlan>& plans, std::string x) {
+  for (const LayerPlan& plan : plans)
+    x = std::visit([&](const auto& layer) { return layer.onnx(graph, plan, x); }, plan.spec.kind);
+  return x;
 }
 
 }  // namespace lockstep

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/kernels/pool2d.hpp"
-
 #include "lockstep/nn/layer.hpp"
 #include "lockstep/nn/onnx.hpp"
 

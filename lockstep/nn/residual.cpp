@@ -102,11 +102,6 @@ std::string Residual::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std:
   return graph.node("Add", {sum, onnx_sequence(graph, plan.shortcut, x)}, plan.path);
 }
 
-template <class T>
-std::unique_ptr<Layer<T>> Residual::make(const LayerPlan& plan) const {
-  return std::make_unique<ResidualLayer<T>>(plan);
-}
-
-LOCKSTEP_INSTANTIATE_LAYER(Residual);
+LOCKSTEP_MAKE_LAYER(Residual, ResidualLayer);
 
 }  // namespace lockstep

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lockstep/core/error.hpp"
-#include "lockstep/nn/inference_group.hpp"
+#include "lockstep/nn/layer.hpp"
 
 namespace lockstep {
 

@@ -1,7 +1,5 @@
 #include "lockstep/nn/softmax.hpp"
 
-#include "lockstep/kernels/softmax.hpp"
-
 #include "lockstep/nn/layer.hpp"
 #include "lockstep/nn/onnx.hpp"
 
@@ -45,11 +43,6 @@ std::string Softmax::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::
   return graph.node("Reshape", {y, graph.integers(plan.path + ".shape", shape)}, plan.path);
 }
 
-template <class T>
-std::unique_ptr<Layer<T>> Softmax::make(const LayerPlan& plan) const {
-  return std::make_unique<SoftmaxLayer<T>>(plan);
-}
-
-LOCKSTEP_INSTANTIATE_LAYER(Softmax);
+LOCKSTEP_MAKE_LAYER(Softmax, SoftmaxLayer);
 
 }  // namespace lockstep

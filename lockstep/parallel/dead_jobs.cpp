@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -30,10 +31,12 @@ constexpr const char* kSessionVariable = "OMPI_MCA_orte_jobfam_session_dir";
 constexpr std::string_view kMpichMemory[] = {"mpich_", "ucx_shm_posix_"};
 // From the mark to the memory: both are made while MPI starts, which a watchdog ends sooner.
 constexpr std::int64_t kStartSeconds = 60;
+// Longer than a process that has a processor takes to begin a program.
+constexpr std::chrono::milliseconds kExecTime{10};
 // A file that was made just now may not be mapped yet.
 constexpr std::int64_t kSettled = 1;
 
-/// Whoever sees processes by other numbers cannot tell which ones are dead: it has another mark.
+/// A mark per namespace of process numbers: a process of another namespace cannot tell which numbers are dead.
 std::string mark_prefix() {
   struct stat about {};
   const bool known = ::stat("/proc/self/ns/pid", &about) == 0;
@@ -57,6 +60,16 @@ std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix) {
   for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error))
     if (each->path().filename().string().starts_with(prefix)) found.push_back(each->path());
   return found;
+}
+
+/// /dev/shm/vader_segment.<host>.<user>.<job>.<rank> of Open MPI: those of all ranks of the job on this host, of which
+/// one that was killed early may be mapped by nobody. /dev/shm/mpich* of MPICH has a name of its own for every job.
+void add_segments(const fs::path& mapped, std::set<fs::path>& found) {
+  const std::string name = mapped.filename().string();
+  if (name.starts_with("mpich")) found.insert(mapped);
+  if (!name.starts_with("vader_segment.")) return;
+  const std::string job = name.substr(0, name.rfind('.') + 1);
+  for (fs::path& each : entries(mapped.parent_path(), job)) found.insert(std::move(each));
 }
 
 std::optional<std::uint64_t> number(std::string_view text, int base = 10) {
@@ -86,14 +99,32 @@ bool any_process(const Test& test) {
   return false;
 }
 
+/// The environment of a process. A process in the middle of exec has none for a moment, like a zombie, which has no
+/// program either: `unknown` is set then.
+std::vector<std::string> environment_of(const fs::path& process, bool& unknown) {
+  std::vector<std::string> entries;
+  std::ifstream file(process / "environ");
+  for (std::string each; std::getline(file, each, '\0');) entries.push_back(each);
+  std::error_code error;
+  unknown = entries.empty() && fs::read_symlink(process / "exe", error) != fs::path();
+  return entries;
+}
+
 bool has_live_ranks(const fs::path& session) {
   const std::string entry = fmt::format("{}={}", kSessionVariable, session.string());
-  return any_process([&](const fs::path& process) {
-    std::ifstream environment(process / "environ");  // empty for a zombie
-    for (std::string each; std::getline(environment, each, '\0');)
-      if (each == entry) return true;
-    return false;
-  });
+  constexpr int kLooks = 4;  // at processes that may be in the middle of exec
+  for (int look = 0; look < kLooks; ++look) {
+    bool any_unknown = false;
+    const bool lives = any_process([&](const fs::path& process) {
+      bool unknown = false;
+      const std::vector<std::string> entries = environment_of(process, unknown);
+      any_unknown = any_unknown || unknown;
+      return std::find(entries.begin(), entries.end(), entry) != entries.end();
+    });
+    if (lives || !any_unknown) return lives;
+    std::this_thread::sleep_for(kExecTime);
+  }
+  return false;
 }
 
 bool is_mapped(const fs::path& memory) {
@@ -197,6 +228,38 @@ std::vector<fs::path> session_folders() {
 }
 
 }  // namespace
+
+bool is_session(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return (name.starts_with("pid.") || name.starts_with("jf.")) &&
+         path.parent_path().filename().string().starts_with("ompi.");
+}
+
+std::set<fs::path> mpi_leftovers(pid_t process, bool launcher_gone) {
+  const fs::path about = fs::path("/proc") / std::to_string(process);
+  std::set<fs::path> found;
+  const std::string folder = "/dev/shm/";
+  std::ifstream maps(about / "maps");
+  for (std::string line; std::getline(maps, line);)
+    if (const auto at = line.find(folder); at != std::string::npos && !line.ends_with(" (deleted)"))
+      add_segments(line.substr(at), found);
+  const std::string variable = "OMPI_MCA_orte_jobfam_session_dir=";
+  std::ifstream environment(about / "environ");
+  for (std::string entry; launcher_gone && std::getline(environment, entry, '\0');) {
+    if (!entry.starts_with(variable)) continue;
+    const fs::path session = entry.substr(variable.size());
+    if (is_session(session)) found.insert(session);
+  }
+  return found;
+}
+
+void remove_leftovers(const std::set<fs::path>& leftovers) {
+  std::error_code error;  // what is gone already is as good
+  for (const fs::path& path : leftovers) {
+    fs::remove_all(path, error);
+    if (is_session(path)) fs::remove(path.parent_path(), error);  // unless other sessions are there
+  }
+}
 
 StartMark::StartMark() {
   const std::string name = fmt::format("{}{}", mark_prefix(), ::getppid());

@@ -3,26 +3,22 @@
 // run. Why it is done this way: docs/design/0008-no-hang.md.
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "lockstep/parallel/heartbeat_links.hpp"
-#include "lockstep/parallel/library_calls.hpp"
-#include "lockstep/parallel/rank_status.hpp"
 #include "lockstep/parallel/ranks.hpp"
+#include "lockstep/parallel/watchdog.hpp"
 
 namespace lockstep {
 
 struct HeartbeatOptions {
-  /// A rank that says nothing for so long is lost. A tenth of it lies between two beats.
+  /// A rank is lost when it has said nothing for this time. A tenth of it lies between two beats.
   std::chrono::nanoseconds silence = peer_timeout();
   /// How long a call into MPI may neither return nor use its processor: none of them should wait for anything.
   std::chrono::nanoseconds stuck_call = std::max<std::chrono::nanoseconds>(std::chrono::seconds(10), peer_timeout());
@@ -47,8 +43,8 @@ struct HeartbeatOptions {
 };
 
 /// Beats from its beginning to its end. When a rank, or the launcher, is lost: one rank says so in one line, the status
-/// of all ranks says `over`, so that their waits end with Error(peer_lost), and who has not ended in time is ended with
-/// exit code 7. Ranks that leave in order say so with their last beat.
+/// of all ranks says `over`, so that their waits end with Error(peer_lost), and a rank that has not ended in time is
+/// ended with exit code 7. Ranks that leave in order say so with their last beat.
 class Heartbeat {
  public:
   /// Called by all ranks together. `ranks` must outlive it.
@@ -58,7 +54,7 @@ class Heartbeat {
   Heartbeat& operator=(const Heartbeat&) = delete;
 
   /// How many ranks could not be connected with rank 0: they are lost only by the deadlines of Ranks::wait.
-  int unwatched() const;
+  int unwatched() const { return links_.unwatched(); }
 
   /// This rank ends all of them with `exit_code`. False when another reason has been said already; else it says `line`
   /// and the others end in silence.
@@ -71,60 +67,37 @@ class Heartbeat {
  private:
   using Clock = std::chrono::steady_clock;
 
-  enum class Kind : std::uint8_t { beat = 1, leaving, over };
-  /// What travels. The program is the same on all ranks, and so is the order of its bytes.
-  struct Beat {
-    Kind kind = Kind::beat;
-    bool works = false;  // this rank; from rank 0: any
-    std::uint8_t exit_code = 0;
-    std::array<char, 13> phase{};
-    std::int64_t step = 0;
-  };
-  static_assert(sizeof(Beat) == 24);
-
-  struct Peer {
-    int rank = 0;
-    Socket socket;
-    Clock::time_point heard{};
-    Beat last{};
-    std::array<std::byte, sizeof(Beat)> bytes{};
-    std::size_t filled = 0;
-  };
-
   void run();
   void tick(Clock::time_point now);
   void look_for_launcher();
   void look_for_standstill(bool works, bool paused);
-  void listen(int milliseconds);
-  void read(Peer& peer);
-  void take(Peer& peer, const Beat& beat);
-  void lose(const Peer& peer, const std::string& how);
+  void hear(const BeatPeer& peer);
+  void lose(const BeatPeer& peer, const std::string& how);
   bool finish_run(int exit_code, const std::string& line);
-  void send(Beat beat);
   void send_last();
-  void drain();
-  Beat own_beat();
+  Beat own_beat() const;
 
   Ranks& ranks_;
   RankStatus& status_;
   HeartbeatOptions options_;
-  std::vector<std::string> hosts_;
-  std::vector<Peer> peers_;
-  int unwatched_ = 0;
+  BeatLinks links_;
   Clock::duration period_;
   Clock::time_point ticked_{};
   double processor_seconds_ = 0;
   CallWatch calls_;
-  Clock::duration idle_{};              // for so long no rank has worked
-  int wake_ = -1;                       // an eventfd: something is wanted from the thread
+  Clock::duration idle_{};              // how long no rank has worked
   std::atomic<bool> stopping_ = false;  // the object goes
 
-  std::mutex mutex_;  // of what follows
-  std::condition_variable decided_;
-  int exit_code_ = 0;        // why the run is over; 0: it is not
-  std::string late_line_{};  // said when this process still lives at deadline_
-  Clock::time_point deadline_{};
-  bool told_ = false;  // the others know
+  /// Why the run is over.
+  struct Verdict {
+    std::mutex mutex;  // of what follows
+    std::condition_variable decided;
+    int exit_code = 0;        // 0: the run is not over
+    std::string late_line{};  // said when this process still lives at the deadline
+    Clock::time_point deadline{};
+    bool told = false;  // the others know
+  };
+  Verdict verdict_;
   std::thread thread_;
 };
 

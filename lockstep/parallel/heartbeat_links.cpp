@@ -6,13 +6,17 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "lockstep/core/error.hpp"
 
 namespace lockstep {
 
@@ -20,6 +24,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Key = std::array<std::byte, 16>;
+
+// A rank that ends lets the others read its last beat: closing a connection with unread bytes would discard the beat.
+constexpr std::chrono::milliseconds kDrain{300};
 
 /// What rank 0 sends over the transport.
 struct Invitation {
@@ -161,6 +168,26 @@ Socket reach_rank_0(const Invitation& invitation, int rank, bool same_host, Cloc
   return Socket();
 }
 
+void read_beats(BeatPeer& peer, const BeatLinks::Heard& heard) {
+  while (peer.socket.open()) {
+    const ssize_t got =
+        ::recv(peer.socket.get(), peer.bytes.data() + peer.filled, peer.bytes.size() - peer.filled, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {
+      peer.socket = Socket();
+      return heard(peer);
+    }
+    peer.heard = Clock::now();
+    peer.filled += static_cast<std::size_t>(got);
+    if (peer.filled < sizeof(Beat)) continue;
+    std::memcpy(&peer.last, peer.bytes.data(), sizeof(Beat));
+    peer.last.phase.back() = '\0';
+    peer.filled = 0;
+    heard(peer);
+  }
+}
+
 }  // namespace
 
 Socket& Socket::operator=(Socket&& other) noexcept {
@@ -175,11 +202,10 @@ Socket::~Socket() {
 
 int Socket::release() { return std::exchange(descriptor_, -1); }
 
-HeartbeatLinks connect_heartbeats(Ranks& ranks, std::chrono::milliseconds patience) {
+BeatLinks::BeatLinks(Ranks& ranks, std::chrono::milliseconds patience)
+    : hosts_(ranks.all_gather(ranks.transport().host(), "start")) {
   const auto size = static_cast<std::size_t>(ranks.size());
-  HeartbeatLinks links{.sockets = std::vector<Socket>(size),
-                       .hosts = ranks.all_gather(ranks.transport().host(), "start"),
-                       .connected = std::vector<bool>(size, true)};
+  std::vector<Socket> sockets(size);
   Invitation invitation;
   Socket listening;
   if (ranks.leader()) {
@@ -194,22 +220,56 @@ HeartbeatLinks connect_heartbeats(Ranks& ranks, std::chrono::milliseconds patien
   std::memcpy(&invitation, text.data(), std::min(text.size(), sizeof invitation));
   const auto end = Clock::now() + patience;
   if (invitation.addresses > 0 && ranks.leader())
-    accept_all(listening, invitation, links.sockets, end);
+    accept_all(listening, invitation, sockets, end);
   else if (invitation.addresses > 0)
-    links.sockets[0] = reach_rank_0(invitation, ranks.rank(),
-                                    links.hosts[0] == links.hosts[static_cast<std::size_t>(ranks.rank())], end);
-  // A connection counts when both ends have it: who came late may have given up, or not be known to rank 0.
+    sockets[0] =
+        reach_rank_0(invitation, ranks.rank(), hosts_[0] == hosts_[static_cast<std::size_t>(ranks.rank())], end);
+  // A connection counts when both ends have it: a rank that came late may have given up, or rank 0 may
+  // not know it.
   std::string own(size, '0');
   for (std::size_t rank = 0; rank < size; ++rank)
-    if (links.sockets[rank].open()) own[rank] = '1';
+    if (sockets[rank].open()) own[rank] = '1';
   const std::vector<std::string> all = ranks.all_gather(own, "start");
   for (std::size_t rank = 1; rank < size; ++rank) {
-    links.connected[rank] = all[0][rank] == '1' && all[rank][0] == '1';
-    if (links.connected[rank]) continue;
-    if (ranks.leader()) links.sockets[rank] = Socket();
-    if (ranks.rank() == static_cast<int>(rank)) links.sockets[0] = Socket();
+    if (all[0][rank] == '1' && all[rank][0] == '1') continue;
+    ++unwatched_;
+    if (ranks.leader()) sockets[rank] = Socket();
+    if (ranks.rank() == static_cast<int>(rank)) sockets[0] = Socket();
   }
-  return links;
+  for (std::size_t rank = 0; rank < size; ++rank)
+    if (sockets[rank].open())
+      peers_.push_back({.rank = static_cast<int>(rank), .socket = std::move(sockets[rank]), .heard = Clock::now()});
+  wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_ < 0) fail_system(ExitCode::resources, "eventfd", errno);
+}
+
+BeatLinks::~BeatLinks() { ::close(wake_); }
+
+void BeatLinks::wake() const { ::eventfd_write(wake_, 1); }
+
+void BeatLinks::send(const Beat& beat) const {
+  for (const BeatPeer& peer : peers_)
+    if (peer.socket.open())
+      // A failure shows in the next read. Only a peer that has long been silent fills the buffer.
+      static_cast<void>(::send(peer.socket.get(), &beat, sizeof beat, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+void BeatLinks::listen(int milliseconds, const Heard& heard) {
+  std::vector<pollfd> events{{wake_, POLLIN, 0}};
+  for (const BeatPeer& peer : peers_) events.push_back({peer.socket.get(), POLLIN, 0});  // closed ones are passed over
+  if (::poll(events.data(), events.size(), milliseconds) <= 0) return;
+  eventfd_t count = 0;
+  if (events[0].revents != 0) ::eventfd_read(wake_, &count);
+  for (std::size_t i = 0; i < peers_.size(); ++i)
+    if (events[i + 1].revents != 0) read_beats(peers_[i], heard);
+}
+
+void BeatLinks::drain(const Heard& heard) {
+  for (const BeatPeer& peer : peers_)
+    if (peer.socket.open()) ::shutdown(peer.socket.get(), SHUT_WR);
+  const auto end = Clock::now() + kDrain;
+  const auto open = [](const BeatPeer& peer) { return peer.socket.open(); };
+  while (std::any_of(peers_.begin(), peers_.end(), open) && Clock::now() < end) listen(20, heard);
 }
 
 }  // namespace lockstep

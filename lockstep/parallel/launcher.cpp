@@ -1,12 +1,18 @@
 #include "lockstep/parallel/launcher.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
-#include "lockstep/parallel/mpi_transport.hpp"
 
 namespace lockstep {
 
@@ -15,6 +21,22 @@ namespace {
 int number(const Environment& environment, const char* name) {
   const char* text = environment(name);
   return text == nullptr || *text == '\0' ? 0 : static_cast<int>(environment_integer(name, text));
+}
+
+/// 0 where there is none, or it cannot be told.
+int parent_of(int process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto name_end = text.rfind(") ");  // the name may hold anything
+  return name_end == std::string::npos ? 0 : std::atoi(text.c_str() + name_end + 4);
+}
+
+/// The number in <tmp>/ompi.<host>.<user>/pid.<n>, Open MPI's folder for the session; 0: none.
+int process_of_session() {
+  const std::string path = environment_text("OMPI_MCA_orte_jobfam_session_dir").value_or("");
+  const auto at = path.rfind("/pid.");
+  return at == std::string::npos ? 0 : std::atoi(path.c_str() + at + 5);
 }
 
 }  // namespace
@@ -56,5 +78,14 @@ std::unique_ptr<Transport> connect_transport(LibraryCalls* calls) {
   const std::optional<Launcher> launcher = find_launcher();
   return launcher ? make_mpi_transport(*launcher, calls) : make_self_transport();
 }
+
+LauncherWatch::LauncherWatch() : parent_(::getppid()), launcher_(parent_) {
+  // Inside a container the number means another process, or none: it counts only as an ancestor.
+  const int wanted = process_of_session();
+  for (int ancestor = parent_; wanted > 0 && ancestor > 1; ancestor = parent_of(ancestor))
+    if (ancestor == wanted) launcher_ = wanted;
+}
+
+bool LauncherWatch::gone() const { return ::getppid() != parent_ || (::kill(launcher_, 0) != 0 && errno == ESRCH); }
 
 }  // namespace lockstep

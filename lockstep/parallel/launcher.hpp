@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "lockstep/parallel/library_calls.hpp"
 #include "lockstep/parallel/transport.hpp"
+#include "lockstep/parallel/watchdog.hpp"
 
 namespace lockstep {
 
@@ -32,5 +32,22 @@ std::optional<Launcher> find_launcher();
 /// of this program for the launcher's MPI is missing or does not fit, or MPI says another number of ranks than the
 /// launcher (each process then believes to be alone). `calls` is told of every call into MPI and must outlive it.
 std::unique_ptr<Transport> connect_transport(LibraryCalls* calls = nullptr);
+
+/// Ranks as MPI processes: opens the plugin of the launcher's MPI library (mpi/plugin.hpp) and starts MPI. The plugin
+/// is looked for in LOCKSTEP_MPI_DIR, beside the program, and in ../lib/lockstep from there. Errors as above.
+std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher, LibraryCalls* calls);
+
+/// Whether the process that started this one is still there: mpirun, or its agent on this host.
+class LauncherWatch {
+ public:
+  /// To be made early: a launcher that was gone before is not missed.
+  LauncherWatch();
+
+  bool gone() const;
+
+ private:
+  int parent_;
+  int launcher_;  // an ancestor; the parent itself unless there is a script in between
+};
 
 }  // namespace lockstep

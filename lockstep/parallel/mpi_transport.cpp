@@ -1,4 +1,4 @@
-#include "lockstep/parallel/mpi_transport.hpp"
+#include "lockstep/parallel/launcher.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -94,39 +94,20 @@ class MpiTransport final : public Transport {
   bool takes_memory_of(std::string_view backend) const override { return backend == "cuda" && facts_.takes_cuda != 0; }
 
   TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
-    const std::lock_guard lock(mutex_);
-    const LibraryCall call(calls_);
-    int request = 0;
-    check(plugin_.send(to, channel, bytes.data(), bytes.size(), &request), to);
-    return request;
+    return call(to, [&](int* request) { return plugin_.send(to, channel, bytes.data(), bytes.size(), request); });
   }
   TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) override {
-    const std::lock_guard lock(mutex_);
-    const LibraryCall call(calls_);
-    int request = 0;
-    check(plugin_.receive(from, channel, bytes.data(), bytes.size(), &request), from);
-    return request;
+    return call(from,
+                [&](int* request) { return plugin_.receive(from, channel, bytes.data(), bytes.size(), request); });
   }
   bool finished(TransportRequest request) override {
-    const std::lock_guard lock(mutex_);
-    const LibraryCall call(calls_);
-    int done = 0;
-    check(plugin_.test(request, &done), -1);
-    return done != 0;
+    return call(kNobody, [&](int* done) { return plugin_.test(request, done); }) != 0;
   }
   TransportRequest start_library_sum(std::span<float> values) override {
-    const std::lock_guard lock(mutex_);
-    const LibraryCall call(calls_);
-    int request = 0;
-    check(plugin_.sum_float(values.data(), values.size(), &request), -1);
-    return request;
+    return call(kNobody, [&](int* request) { return plugin_.sum_float(values.data(), values.size(), request); });
   }
   TransportRequest start_library_sum(std::span<double> values) override {
-    const std::lock_guard lock(mutex_);
-    const LibraryCall call(calls_);
-    int request = 0;
-    check(plugin_.sum_double(values.data(), values.size(), &request), -1);
-    return request;
+    return call(kNobody, [&](int* request) { return plugin_.sum_double(values.data(), values.size(), request); });
   }
   [[noreturn]] void abort(int exit_code) override {
     plugin_.abort(exit_code);
@@ -134,13 +115,25 @@ class MpiTransport final : public Transport {
   }
 
  private:
+  static constexpr int kNobody = -1;
+
+  /// What the function writes, called into the library alone. `peer` stands in the message of a failure.
+  template <class Function>
+  int call(int peer, const Function& function) {
+    const std::lock_guard lock(mutex_);
+    const LibraryCall watched(calls_);
+    int result = 0;
+    check(function(&result), peer);
+    return result;
+  }
+
   void check(int error, int peer) const {
     if (error == 0) return;
     char text[512] = {};
     plugin_.explain(error, text, sizeof text);
     throw Error(ExitCode::peer_lost,
                 fmt::format("rank {} on {}: {} failed{}: {}", facts_.rank, facts_.host, facts_.library,
-                            peer < 0 ? "" : fmt::format(" with rank {}", peer), text));
+                            peer == kNobody ? "" : fmt::format(" with rank {}", peer), text));
   }
 
   const MpiPlugin& plugin_;

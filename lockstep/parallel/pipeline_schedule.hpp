@@ -7,6 +7,7 @@
 //
 // Backwards come in the order of the chunks either way, as the tree over slots needs them.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,9 +21,22 @@ struct PipelineStep {
   bool operator==(const PipelineStep&) const = default;
 };
 
-std::vector<PipelineStep> pipeline_steps(PipelineSchedule schedule, int stage, int stages, std::int64_t chunks);
-
 /// Chunks that are between their forward and their backward at the same time, at most.
-std::int64_t chunks_in_flight(PipelineSchedule schedule, int stage, int stages, std::int64_t chunks);
+inline std::int64_t chunks_in_flight(PipelineSchedule schedule, int stage, int stages, std::int64_t chunks) {
+  return schedule == PipelineSchedule::gpipe ? chunks : std::min<std::int64_t>(chunks, stages - stage);
+}
+
+inline std::vector<PipelineStep> pipeline_steps(PipelineSchedule schedule, int stage, int stages, std::int64_t chunks) {
+  // Chunks by which forwards run ahead of backwards.
+  const std::int64_t ahead = chunks_in_flight(schedule, stage, stages, chunks);
+  std::vector<PipelineStep> steps;
+  for (std::int64_t forward = 0, backward = 0; backward < chunks;) {
+    if (forward < chunks && forward - backward < ahead)
+      steps.push_back({true, forward++});
+    else
+      steps.push_back({false, backward++});
+  }
+  return steps;
+}
 
 }  // namespace lockstep

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 // Beats come ten times as often, from a thread that does nothing else: ten are not missed by accident.
 constexpr std::chrono::seconds kPeerTimeout{8};
-// Nobody works, so the answer is on its way, or will never come: longer than any message takes.
+// While no rank works, the answer is on its way or will never come: longer than any message takes.
 constexpr std::chrono::seconds kWaitTimeout{300};
 
 // MPI counts the bytes of a message in an int: a longer one travels in pieces.
@@ -32,27 +32,7 @@ void wake_up_in_time() {
   static_cast<void>(done);
 }
 
-class SelfTransport final : public Transport {
- public:
-  int rank() const override { return 0; }
-  int size() const override { return 1; }
-  int local_size() const override { return 1; }
-  std::string host() const override { return "localhost"; }
-  std::string describe() const override { return "one process"; }
-  TransportRequest start_send(int, int, std::span<const std::byte>) override { return alone(); }
-  TransportRequest start_receive(int, int, std::span<std::byte>) override { return alone(); }
-  bool finished(TransportRequest) override { return true; }
-  TransportRequest start_library_sum(std::span<float>) override { return 0; }
-  TransportRequest start_library_sum(std::span<double>) override { return 0; }
-  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
-
- private:
-  [[noreturn]] static TransportRequest alone() { throw Error(ExitCode::bug, "a single rank has no peers"); }
-};
-
 }  // namespace
-
-std::unique_ptr<Transport> make_self_transport() { return std::make_unique<SelfTransport>(); }
 
 std::chrono::nanoseconds peer_timeout() {
   const auto seconds = environment_number("LOCKSTEP_PEER_TIMEOUT");
@@ -107,15 +87,15 @@ void Ranks::wait(const char* phase) {
     if (left == 0) break;
     const auto now = Clock::now();
     const auto waited = now - start;
-    if (shares_cores_ && waited < RankWait::yield) std::this_thread::yield();
-    if (waited < (shares_cores_ ? RankWait::yield : RankWait::spin)) continue;
+    if (shares_cores_ && waited < RankWait::kYield) std::this_thread::yield();
+    if (waited < (shares_cores_ ? RankWait::kYield : RankWait::kSpin)) continue;
     status_->phase = phase;
     status_->waiting = true;
     if (status_->over) throw Error(ExitCode::peer_lost, "the run is over");
     if (status_->somebody_works) idle_since = now;
     if (now - idle_since > timeout_) fail_silent(phase, waited);
     wake_up_in_time();
-    std::this_thread::sleep_for(waited < RankWait::naps_until ? RankWait::nap : RankWait::sleep);
+    std::this_thread::sleep_for(waited < RankWait::kNapsUntil ? RankWait::kNap : RankWait::kSleep);
   }
   status_->waiting = false;
   status_->phase = before;
@@ -134,25 +114,18 @@ void Ranks::fail_silent(const char* phase, std::chrono::nanoseconds waited) cons
 
 std::vector<std::string> Ranks::all_gather(const std::string& text, const char* phase) {
   std::vector<std::string> all(static_cast<std::size_t>(size()));
-  std::vector<std::uint64_t> lengths(all.size(), text.size());
-  const std::uint64_t own = text.size();
-  for (int peer = 0; peer < size(); ++peer) {
-    if (peer == rank()) continue;
-    send(peer, bytes_of(&own, 1));
-    receive(peer, writable_bytes_of(&lengths[static_cast<std::size_t>(peer)], 1));
-  }
+  std::vector<std::uint64_t> lengths(all.size());
+  const std::uint64_t length = text.size();
+  exchange(bytes_of(&length, 1),
+           [&](int peer) { return writable_bytes_of(&lengths[static_cast<std::size_t>(peer)], 1); });
   wait(phase);
-  for (int peer = 0; peer < size(); ++peer) {
+  exchange(std::as_bytes(std::span(text)), [&](int peer) {
     std::string& theirs = all[static_cast<std::size_t>(peer)];
-    if (peer == rank()) {
-      theirs = text;
-      continue;
-    }
     theirs.resize(lengths[static_cast<std::size_t>(peer)]);
-    send(peer, bytes_of(text.data(), static_cast<std::int64_t>(text.size())));
-    receive(peer, writable_bytes_of(theirs.data(), static_cast<std::int64_t>(theirs.size())));
-  }
+    return std::as_writable_bytes(std::span(theirs));
+  });
   wait(phase);
+  all[static_cast<std::size_t>(rank())] = text;
   return all;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The ranks of a run as the trainer sees them: small exchanges with a deadline, on top of a transport.
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/parallel/rank_status.hpp"
 #include "lockstep/parallel/transport.hpp"
 
 namespace lockstep {
 
-/// A rank that shows no sign of life for so long is lost: LOCKSTEP_PEER_TIMEOUT, in seconds, by default 8.
+/// The time without a sign of life after which a rank is lost: LOCKSTEP_PEER_TIMEOUT, in seconds, by default 8.
 std::chrono::nanoseconds peer_timeout();
 
 /// How long a rank waits for an answer while no rank works: 300 s, or peer_timeout() where that is longer.
@@ -23,6 +23,21 @@ std::chrono::nanoseconds wait_timeout();
 /// Up to this number, every rank sends its message to every other one: one latency. More ranks relay what they have,
 /// doubling it each time: log2(ranks) latencies, but not thousands of messages per rank.
 inline constexpr int kMostDirect = 16;
+
+/// State shared by the thread that trains and the heartbeat's thread (heartbeat.hpp).
+struct RankStatus {
+  /// What this rank is doing; a string literal. It stands in the line that the others say when it is lost.
+  std::atomic<const char*> phase{"start"};
+  /// The last step it has finished.
+  std::atomic<std::int64_t> step{0};
+  /// It waits for other ranks.
+  std::atomic<bool> waiting{false};
+
+  /// Some rank works, as far as rank 0 knows: waits are patient meanwhile.
+  std::atomic<bool> somebody_works{false};
+  /// The run is over and the reason has been said: waits end at once.
+  std::atomic<bool> over{false};
+};
 
 class Ranks {
  public:
@@ -51,6 +66,16 @@ class Ranks {
   /// it says that the run is over, where the heartbeat has given the reason. `phase` is a literal, here and below.
   /// Spins briefly, then yields the core; at once where ranks share cores (rank_wait.hpp).
   void wait(const char* phase);
+
+  /// Messages of one exchange: `own` to every other rank, and theirs(peer) from it.
+  template <class Theirs>
+  void exchange(std::span<const std::byte> own, const Theirs& theirs) {
+    for (int peer = 0; peer < size(); ++peer) {
+      if (peer == rank()) continue;
+      send(peer, own);
+      receive(peer, theirs(peer));
+    }
+  }
 
   /// Every rank's text, by rank. Sizes may differ.
   std::vector<std::string> all_gather(const std::string& text, const char* phase);
@@ -101,11 +126,7 @@ void gather_shares(Ranks& ranks, T* data, std::int64_t count, const char* phase)
     const std::int64_t first = ranks.share(count, rank);
     return writable_bytes_of(data + first, ranks.share(count, rank + 1) - first);
   };
-  for (int peer = 0; peer < ranks.size(); ++peer) {
-    if (peer == ranks.rank()) continue;
-    ranks.send(peer, part(ranks.rank()));
-    ranks.receive(peer, part(peer));
-  }
+  ranks.exchange(part(ranks.rank()), part);
   ranks.wait(phase);
 }
 

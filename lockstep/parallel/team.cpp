@@ -136,9 +136,13 @@ std::vector<std::string> thread_map(int threads) {
   return lines;
 }
 
+std::chrono::nanoseconds barrier_spin(int threads) {
+  return threads <= available_cpus() ? kSpin : std::chrono::microseconds{0};
+}
+
 Team::Team(int threads)
     : size_(threads),
-      spin_(threads <= available_cpus() ? kSpin : std::chrono::microseconds{0}),
+      spin_(barrier_spin(threads)),
       barrier_(std::make_unique<Barrier>(size_, spin_)),
       failures_(static_cast<std::size_t>(threads)) {}
 

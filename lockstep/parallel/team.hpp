@@ -23,6 +23,10 @@ int available_cpus();
 /// threads.
 int default_threads();
 
+/// How long the threads of a team of that size look at a barrier before they sleep: not at all where they are more than
+/// the processors.
+std::chrono::nanoseconds barrier_spin(int threads);
+
 /// "thread 0 on cpu 3": where each thread of a team of that size runs right now.
 std::vector<std::string> thread_map(int threads);
 

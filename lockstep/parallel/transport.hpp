@@ -57,6 +57,10 @@ class Transport {
 /// The only rank of a run.
 std::unique_ptr<Transport> make_self_transport();
 
+/// Ranks as threads of one process, for tests of everything above the transport, without a launcher: one end for each
+/// of `size` ranks, by rank; each may be used by a thread of its own.
+std::vector<std::unique_ptr<Transport>> make_thread_transports(int size);
+
 /// Some of the ranks of `all`, this one among them, as the ranks 0, 1, ... of a transport of their own: its channel 0
 /// is the given one of `all`. A library's sum is still over all of `all`. `all` must outlive it.
 std::unique_ptr<Transport> make_group_transport(Transport& all, std::vector<int> ranks, int channel);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <functional>
 #include <iterator>
@@ -18,6 +19,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/model/checkpoint_store.hpp"
 #include "lockstep/run/output_folder.hpp"
 
@@ -95,7 +97,27 @@ fs::path make_numbered(const std::string& name) {
               fmt::format("runs: {}-1 to {}-{} exist; clear some or name a run directory", name, name, kMaxRuns));
 }
 
+[[noreturn]] void fail_folder(const char* what, const fs::path& folder, int error_number) {
+  const bool full = error_number == ENOSPC || error_number == EDQUOT || error_number == EIO || error_number == EMFILE ||
+                    error_number == ENFILE || error_number == ENOMEM;
+  std::string reason = std::generic_category().message(error_number);
+  reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  throw Error(full ? ExitCode::resources : ExitCode::usage,
+              fmt::format("{} {}: {}; choose another folder", what, one_line(folder.string()), reason));
+}
+
 }  // namespace
+
+void fail_output_folder(const fs::path& folder, int error_number) {
+  fail_folder("cannot create", folder, error_number);
+}
+
+void make_output_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail_output_folder(folder, error.value());
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail_folder("cannot write to", folder, errno);
+}
 
 void check_run_directory(const RunDirectoryOptions& options) {
   if (options.path.empty()) return;

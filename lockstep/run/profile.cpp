@@ -1,7 +1,6 @@
 #include "lockstep/run/profile.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -100,8 +99,7 @@ std::optional<Baseline> measure_baseline(const Network& network, const TrainOpti
   alone.threads = 1;
   const std::int64_t size = data.train->size();
   const std::int64_t batch = options.batch > 0 ? std::min(options.batch, size) : size;
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(batch));
-  std::iota(ids.begin(), ids.end(), 0);
+  const std::vector<std::int64_t> ids = ids_from(0, batch);
   try {
     Trainer trainer(copy, alone);
     const double step_seconds = time_of_step(trainer, *data.train, ids, seconds);
@@ -184,8 +182,7 @@ std::string RunProfile::device_kernels() const {
 std::string RunProfile::notes() const {
   const double recording = double(spans_.spans()) * span_cost_ns_ * 1e-9 / double(std::max(spans_.threads(), 1));
   std::string out = fmt::format(
-      "time      mean of {}; spans explain {:.2f} % of the loop; taking them cost "
-      "about {:.2f} % ({} of {:.0f} ns)\n",
+      "time      mean of {}; spans explain {:.2f} % of the loop; taking them cost about {:.2f} % ({} of {:.0f} ns)\n",
       count_of(spans_.threads(), "thread"), 100 * explained(),
       spans_.seconds() > 0 ? 100 * recording / spans_.seconds() : 0, with_commas(spans_.spans()), span_cost_ns_);
   if (!on_device_)

@@ -14,13 +14,11 @@
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/sha256.hpp"
-#include "lockstep/model/data_digest.hpp"
+#include "lockstep/model/checkpoint.hpp"
 #include "lockstep/parallel/dead_jobs.hpp"
 #include "lockstep/parallel/heartbeat.hpp"
 #include "lockstep/parallel/launcher.hpp"
-#include "lockstep/parallel/launcher_watch.hpp"
 #include "lockstep/parallel/leftovers.hpp"
-#include "lockstep/parallel/library_calls.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/parallel/watchdog.hpp"
 
@@ -184,55 +182,90 @@ std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Rank
 
 }  // namespace
 
+struct RankSession::State {
+  State(std::function<void(const std::string&)> said, std::function<void(int, const std::string&)> over, bool patient)
+      : say(std::move(said)) {
+    if (launched_rank()) remove_dead_jobs();
+    mark.emplace();
+    guard_start(guard, launcher, *mark);
+    ranks.emplace(connect_transport(&calls));
+    mark->remove();
+    HeartbeatOptions options{.calls = &calls,
+                             .launcher_gone = [this] { return launcher.gone(); },
+                             .say = say,
+                             .on_loss = [this] { remove_leftovers(mpi_leftovers(::getpid(), launcher.gone())); },
+                             .on_over = std::move(over)};
+    if (patient) options.idle = std::chrono::hours(24 * 365);
+    if (launched_rank() || ranks->size() > 1) heartbeat.emplace(*ranks, std::move(options));
+    guard.reset();
+  }
+
+  // In this order: they end in the reverse one.
+  const LauncherWatch launcher{};
+  LibraryCalls calls{};
+  const std::function<void(const std::string&)> say;
+  std::optional<StartMark> mark{};
+  std::optional<Watchdog> guard{};
+  std::optional<Ranks> ranks{};
+  std::optional<Heartbeat> heartbeat{};
+};
+
+RankSession::RankSession(std::function<void(const std::string&)> say, std::function<void(int, const std::string&)> over,
+                         bool patient)
+    : state_(std::make_unique<State>(std::move(say), std::move(over), patient)) {
+  const auto& [ranks, heartbeat] = std::tie(*state_->ranks, state_->heartbeat);
+  if (ranks.leader() && heartbeat && heartbeat->unwatched() > 0)
+    state_->say(fmt::format(
+        "warning: {} of {} ranks cannot be reached over TCP: should one die, that is noticed after {:.0f} s",
+        heartbeat->unwatched(), ranks.size(), std::chrono::duration<double>(wait_timeout()).count()));
+}
+
+RankSession::~RankSession() {
+  const Ranks& ranks = *state_->ranks;
+  if (ranks.size() == 1) return;
+  state_->guard.emplace(
+      kFinalize,
+      fmt::format("lockstep: rank {} on {}: MPI does not end: mpirun, or another rank, is dead, stopped or cut off; "
+                  "the run is complete or saved, resume it to see",
+                  ranks.rank(), state_->ranks->transport().host()),
+      static_cast<int>(ExitCode::peer_lost));
+  state_->heartbeat.reset();
+}
+
+Ranks& RankSession::ranks() { return *state_->ranks; }
+
+void RankSession::end_all(ExitCode code, const std::string& line) {
+  if (state_->heartbeat) lockstep::end_all(*state_->ranks, state_->heartbeat, code, line);
+  ::_exit(static_cast<int>(code));
+}
+
+std::exception_ptr RankSession::run_to_end(const std::function<void(Ranks&)>& program) {
+  Ranks& ranks = *state_->ranks;
+  if (ranks.size() == 1) return run_to_common_end(ranks, program);
+  try {
+    const std::exception_ptr common = run_to_common_end(ranks, program);
+    ranks.barrier("end");
+    return common;
+  } catch (const Error& error) {
+    end_all(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    end_all(ExitCode::resources, "out of memory; a smaller train.batch or data.stream needs less");
+  } catch (const std::exception& error) {
+    end_all(ExitCode::bug, error.what());
+  }
+}
+
+void RankSession::run(const std::function<void(Ranks&)>& program) {
+  if (const std::exception_ptr common = run_to_end(program)) std::rethrow_exception(common);
+}
+
 void run_as_rank(const std::function<void(Ranks&)>& program, const std::function<void(const std::string&)>& say,
                  const std::function<void(int, const std::string&)>& over) {
-  const LauncherWatch launcher;
-  LibraryCalls calls;
   std::exception_ptr common;
-  if (launched_rank()) remove_dead_jobs();
   {
-    const StartMark mark;
-    std::optional<Watchdog> guard;
-    guard_start(guard, launcher, mark);
-    Ranks ranks(connect_transport(&calls));
-    mark.remove();
-    std::optional<Heartbeat> heartbeat;
-    if (launched_rank() || ranks.size() > 1)
-      heartbeat.emplace(
-          ranks, HeartbeatOptions{.calls = &calls,
-                                  .launcher_gone = [&] { return launcher.gone(); },
-                                  .say = say,
-                                  .on_loss = [&] { remove_leftovers(mpi_leftovers(::getpid(), launcher.gone())); },
-                                  .on_over = over});
-    guard.reset();
-    if (ranks.leader() && heartbeat && heartbeat->unwatched() > 0)
-      say(fmt::format(
-          "warning: {} of {} ranks cannot be reached over TCP: should one die, that is noticed after {:.0f} s",
-          heartbeat->unwatched(), ranks.size(), std::chrono::duration<double>(wait_timeout()).count()));
-    if (ranks.size() == 1) {
-      common = run_to_common_end(ranks, program);
-    } else {
-      try {
-        common = run_to_common_end(ranks, program);
-        ranks.barrier("end");
-      } catch (const Error& error) {
-        end_all(ranks, heartbeat, error.code(), error.what());
-      } catch (const std::bad_alloc&) {
-        end_all(ranks, heartbeat, ExitCode::resources,
-                "out of memory; a smaller train.batch or data.stream needs less");
-      } catch (const std::exception& error) {
-        end_all(ranks, heartbeat, ExitCode::bug, error.what());
-      }
-      guard.emplace(
-          kFinalize,
-          fmt::format(
-              "lockstep: rank {} on {}: MPI does not end: mpirun, or another rank, is dead, stopped or cut off; "
-              "the run is complete or saved, resume it to see",
-              ranks.rank(), ranks.transport().host()),
-          static_cast<int>(ExitCode::peer_lost));
-      heartbeat.reset();
-    }
-  }
+    RankSession session(say, over);
+    common = session.run_to_end(program);
+  }  // MPI ends here: while an exception is on its way the transport would not wait for the other ranks
   if (common) std::rethrow_exception(common);
 }
 

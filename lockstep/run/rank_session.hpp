@@ -2,7 +2,9 @@
 // What the ranks of a run under mpirun or srun do together besides training: agree to begin, and end together. Rank 0
 // alone reports and writes.
 
+#include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "lockstep/config/config.hpp"
@@ -30,6 +32,31 @@ void prepare_together(Ranks& ranks, const std::function<void()>& preparation);
 /// Error(integrity) on rank 0, ReportedByRank0 on the others, that names the first rank and field that differ from
 /// rank 0: program, configuration, data, numerics version. Returns the digest of the data.
 std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSplits& data);
+
+/// This process as one of the ranks that the launcher started, or as the only one, as long as the object lives: MPI is
+/// started and ended once in a process. It is watched by the heartbeat (lockstep/parallel/heartbeat.hpp): a rank that
+/// is lost, and a launcher that is gone, end all ranks with exit code 7. All ranks make it, and end it, together. `say`
+/// and `over` as in run_as_rank. `patient`: all ranks may be idle for hours, as scripts are between two trainings.
+class RankSession {
+ public:
+  explicit RankSession(std::function<void(const std::string&)> say,
+                       std::function<void(int, const std::string&)> over = {}, bool patient = false);
+  ~RankSession();
+  RankSession(const RankSession&) = delete;
+  RankSession& operator=(const RankSession&) = delete;
+
+  Ranks& ranks();
+  /// As run_as_rank; again and again.
+  void run(const std::function<void(Ranks&)>& program);
+  /// The same, and returns the end that all ranks come to instead of throwing it; null: there is none.
+  std::exception_ptr run_to_end(const std::function<void(Ranks&)>& program);
+  /// Says `line` and ends the processes of all ranks: this one cannot go on.
+  [[noreturn]] void end_all(ExitCode code, const std::string& line);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Runs `program` as this rank, under the eye of the heartbeat (lockstep/parallel/heartbeat.hpp): a rank that is lost,
 /// and a launcher that is gone, end all ranks with exit code 7. Errors that all ranks meet at the same step

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "lockstep/core/error.hpp"
+#include "build_commit.inc"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/shell_words.hpp"
 #include "lockstep/core/system.hpp"
@@ -18,9 +18,11 @@
 #include "lockstep/model/model_file.hpp"
 #include "lockstep/run/build_commit.hpp"
 #include "lockstep/run/directory.hpp"
-#include "lockstep/run/report_pages.hpp"
+#include "lockstep/run/lines.hpp"
 
 namespace lockstep {
+
+std::string build_commit() { return kBuildCommit; }
 
 namespace fs = std::filesystem;
 

@@ -9,6 +9,12 @@
 
 namespace lockstep {
 
+struct Model;
+struct RunHistory;
+
+/// The pages of a run: summary, curves, epochs, time and layers; `model` null: the run has none yet.
+report::Document history_document(const RunHistory& history, const Model* model);
+
 /// From the files of the run alone: config.toml, metrics.jsonl, timings.jsonl, machine.json, model.safetensors; the
 /// last three may be missing. Error(data), with file and line, for a damaged file.
 report::Document run_document(const std::filesystem::path& directory);

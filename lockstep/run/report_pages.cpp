@@ -1,4 +1,4 @@
-#include "lockstep/run/report_pages.hpp"
+#include "lockstep/run/report.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,6 +9,7 @@
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/statistics.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/model/model_file.hpp"
 #include "lockstep/run/lines.hpp"
 
 namespace lockstep {
@@ -93,11 +94,10 @@ std::string summary_words(const RunHistory& history) {
   const EpochReport& last = history.epochs.back().scores;
   std::string out = fmt::format("After **{}** and {} step{}", count_of(last.epoch, "epoch"), with_commas(last.steps),
                                 last.steps == 1 ? "" : "s");
-  if (const auto best = best_scores(history)) {
+  if (const auto best = best_scores(history))
     out += best->scores.accuracy() ? fmt::format(" the network is right on **{}** of {}.",
                                                  lockstep::percent(best->scores.accuracy()), best->on)
                                    : fmt::format(" the loss on {} is **{}**.", best->on, loss_text(best->scores.loss));
-  }
   if (const double seconds = total_seconds(history); seconds > 0)
     out += fmt::format(" The steps took {} (without validation and checkpoints) with the kernels of `{}`.{}",
                        duration(seconds), history.backend, slowest_phase(history));

@@ -68,8 +68,11 @@ std::string RunResult::text() const {
 std::string RunResult::json() const {
   Json json = {{"epochs", config.epochs},
                {"ranks", ranks},
+               {"threads", threads},
+               {"step_threads", step_threads},
                {"backend", backend_name(config)},
                {"promise", keeps_the_promise(config.train.backend) && !summed_by_mpi()}};
+  if (!threads_note.empty()) json["threads_note"] = threads_note;
   if (resumed_step) json["resumed_at_step"] = *resumed_step;
   if (const auto text = warning()) json["warning"] = *text;
   const auto add = [&](const char* name, const Scores& scores) { json[name] = Json::parse(scores_json(scores)); };

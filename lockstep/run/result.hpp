@@ -18,6 +18,8 @@ struct RunResult {
   std::string weight_hash{};    // of the final weights
   std::int64_t parameters = 0;  // trainable
   int ranks = 1;
+  int threads = 1, step_threads = 1;  // of each rank; those that take part in a step (Trainer::step_threads)
+  std::string threads_note{};         // why fewer than all; empty: all of them
 
   std::optional<EpochReport> last{};   // of the last epoch
   std::optional<double> first_loss{};  // of the training's first batch

@@ -1,10 +1,9 @@
-#include "lockstep/run/scatter.hpp"
+#include "lockstep/run/workload.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "lockstep/core/error.hpp"
@@ -50,8 +49,7 @@ std::vector<T> rows_of(const std::vector<T>& columns, std::int64_t rows, std::in
 
 template <class T>
 Block<T> read_block(const Dataset& data, std::int64_t targets, std::int64_t first, std::int64_t count) {
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
-  std::iota(ids.begin(), ids.end(), first);
+  const std::vector<std::int64_t> ids = ids_from(first, count);
   const auto columns = [&](std::int64_t rows, auto&& gather) {
     std::vector<T> values(static_cast<std::size_t>(rows * count));
     if (rows > 0) gather(dense_matrix(values.data(), rows, count));

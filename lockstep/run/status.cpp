@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <new>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 

@@ -14,15 +14,12 @@
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/model_file.hpp"
 #include "lockstep/parallel/watchdog.hpp"
-#include "lockstep/run/checkpoints.hpp"
 #include "lockstep/run/lines.hpp"
 #include "lockstep/run/profile.hpp"
 #include "lockstep/run/rank_map.hpp"
 #include "lockstep/run/rank_session.hpp"
-#include "lockstep/run/rank_times.hpp"
 #include "lockstep/run/report.hpp"
 #include "lockstep/run/resume.hpp"
-#include "lockstep/run/scatter.hpp"
 #include "lockstep/run/status.hpp"
 #include "lockstep/run/timer.hpp"
 #include "lockstep/run/verbose.hpp"
@@ -90,6 +87,7 @@ class TrainRun {
                              .ranks = ranks_.size(),
                              .hosts = hosts_});
     note_beginning(directory);
+    note_threads(result);
     RunCheckpoints checkpoints(
         {directory, work_->config, work_->network, work_->info, work_->data, lines.metrics, lines.timings},
         result.resumed_step.value_or(0), start.digest);
@@ -138,7 +136,7 @@ class TrainRun {
   }
 
   /// Locks the directory of a run to resume and compares its configuration before the data are loaded; a new directory
-  /// is made only when nothing stands against the run any more.
+  /// is made only when all checks of the run have passed.
   void prepare(Start& start) {
     const RunDirectoryOptions out{.path = options_.out,
                                   .name = std::filesystem::path(file_).stem().string(),
@@ -200,6 +198,26 @@ class TrainRun {
       observer_.note(
           fmt::format("a batch of {} has {}: {} without samples; a larger train.batch or train.slots feeds them", batch,
                       count_of(slots, "slot"), count_of(ranks_.size() - slots, "rank")));
+  }
+
+  /// How many threads take part in a step, and why not all.
+  void note_threads(RunResult& result) {
+    const TrainOptions& options = work_->trainer.options();
+    if (on_device(options.backend)) return;
+    result.threads = options.threads;
+    result.step_threads = work_->trainer.step_threads(*work_->data.train);
+    if (result.step_threads < result.threads) {
+      const std::int64_t batch = options.batch > 0 ? options.batch : work_->data.train->size();
+      const std::int64_t slots = options.slots > 0 ? options.slots : auto_slots(batch);
+      const bool too_few = result.step_threads * ranks_.size() >= slots;
+      result.threads_note = fmt::format(
+          "{} of {} take{} part in a step: {}", result.step_threads, count_of(result.threads, "thread"),
+          result.step_threads == 1 ? "s" : "",
+          too_few ? fmt::format("a batch of {} has {}", batch, count_of(slots, "slot")) : "it is too short to share");
+    }
+    if (options_.verbose)
+      observer_.note(result.threads_note.empty() ? fmt::format("{} in every step", count_of(result.threads, "thread"))
+                                                 : result.threads_note);
   }
 
   void note_beginning(const RunDirectory& directory) {
@@ -348,18 +366,22 @@ RunResult train_run(const std::string& config, const RunOptions& options) {
   RunObserver& observer = options.observer != nullptr ? *options.observer : silent;
   const auto status = std::make_shared<RunStatus>(options.out);
   RunResult result;
+  const auto program = [&](Ranks& ranks) {
+    TrainRun run(config, options, observer, ranks, *status);
+    try {
+      result = ranks.leader() ? run.lead() : run.follow();
+    } catch (...) {
+      status->decide(std::current_exception());
+      status->write();
+      throw;
+    }
+  };
+  if (options.session != nullptr) {
+    options.session->run(program);
+    return result;
+  }
   run_as_rank(
-      [&](Ranks& ranks) {
-        TrainRun run(config, options, observer, ranks, *status);
-        try {
-          result = ranks.leader() ? run.lead() : run.follow();
-        } catch (...) {
-          status->decide(std::current_exception());
-          status->write();
-          throw;
-        }
-      },
-      [&](const std::string& line) { observer.alarm(line); },
+      program, [&](const std::string& line) { observer.alarm(line); },
       [status](int exit_code, const std::string& line) {
         status->decide(exit_code, line.empty() ? "another rank has said why" : line);
         start_quiet_thread([status] { status->write(); }).detach();  // a disk that hangs must not keep the rank

@@ -18,6 +18,8 @@
 
 namespace lockstep {
 
+class RankSession;
+
 struct RunOptions {
   std::vector<std::string> set{};  // changes of the configuration: "section.key=value"
   std::string out{};               // the run directory; empty: runs/<config>-<n>
@@ -33,6 +35,7 @@ struct RunOptions {
   std::function<bool()> stop{};
   const char* stop_reason = "on request";  // in the message: "stopped on request at epoch 3, ..."
   RunObserver* observer = nullptr;
+  RankSession* session = nullptr;  // of a process that has one already (rank_session.hpp); null: one for this run
 };
 
 /// Trains the network that the configuration file describes, and writes the run directory. A resumed run ends with the

@@ -4,7 +4,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
-#include "lockstep/data/targets.hpp"
+#include "lockstep/data/samples.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/preparation.hpp"
 #include "lockstep/model/seal.hpp"

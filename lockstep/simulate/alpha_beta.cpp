@@ -20,7 +20,7 @@ double tree_seconds(const AlphaBeta& network, int ranks, const ReducedVector& ve
   }
   std::int64_t most = 0;
   for (int rank = 0; rank < ranks; ++rank) most = std::max(most, subtrees(vector.slots, ranks, rank));
-  const int rounds = ranks > kMostDirect ? std::bit_width(count - 1) : 1;  // in which the sums are told
+  const int rounds = ranks > kMostDirect ? std::bit_width(count - 1) : 1;  // of passing the sums on
   return (1 + rounds) * network.alpha + double(most + 1) * sent;
 }
 
@@ -62,7 +62,7 @@ SumTraffic library_sum_traffic(int ranks, int rank, std::int64_t count, std::int
     return {messages, messages * count * scalar};
   }
   // Round after round the part that came last is sent on: all but that of the next rank while summing, all but that of
-  // the one after it while the sums are told.
+  // the one after it while the sums are passed on.
   const auto part = [&](int of) { return count / ranks + (of % ranks < count % ranks ? 1 : 0); };
   return {2 * (ranks - 1), (2 * count - part(rank + 1) - part(rank + 2)) * scalar};
 }

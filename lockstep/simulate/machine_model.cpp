@@ -59,8 +59,8 @@ double MachineModel::message_cpu(int from, int to, double bytes) const {
 }
 
 double noticed_after(const NapTime& nap, double waited) {
-  const double spin = seconds_of(RankWait::spin), naps = seconds_of(RankWait::naps_until),
-               longer = seconds_of(RankWait::sleep - RankWait::nap);
+  const double spin = seconds_of(RankWait::kSpin), naps = seconds_of(RankWait::kNapsUntil),
+               longer = seconds_of(RankWait::kSleep - RankWait::kNap);
   if (nap.seconds <= 0 || waited <= spin) return waited;
   if (waited <= naps) return spin + std::ceil((waited - spin) / nap.seconds) * nap.seconds;
   return naps + std::ceil((waited - naps) / (nap.seconds + longer)) * (nap.seconds + longer);

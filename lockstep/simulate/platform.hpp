@@ -2,7 +2,6 @@
 // Clusters that do not exist, as SimGrid reads them. One rank per node.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace lockstep {

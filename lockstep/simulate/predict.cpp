@@ -1,7 +1,6 @@
 #include "lockstep/simulate/predict.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "lockstep/distribute/stage.hpp"
 #include "lockstep/nn/columns.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The alpha-beta model's word on a step: the work that was charged to the ranks, and the messages between them without
+// A step by the alpha-beta model: the work that was charged to the ranks, and the messages between them without
 // any contention or overlap.
 
 #include <vector>

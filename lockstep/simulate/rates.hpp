@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// So much work took so long. Work is counted in operations, or in bytes where there are none.
+/// A measured amount of work and its time. Work is counted in operations, or in bytes where there are none.
 struct RatePoint {
   double work = 0, seconds = 0;
 };

@@ -85,6 +85,64 @@ class Tables(ProgramTest):
         self.assertNotIn("class", result.err)
 
 
+class White(ProgramTest):
+    """Bytes, the same numbers in a table, and fractions of white: one model, one answer."""
+
+    def setUp(self):
+        super().setUp()
+        rows = [list(map(int, line.split(","))) for line in digits(60).splitlines()[1:]]
+        flat = [v for row in rows for v in row[1:]]
+        labels = npy("<i8", (60,), struct.pack("<60q", *(row[0] for row in rows)))
+        self.write("table.csv", digits(60))
+        self.write("bytes.npz", npz(x=npy("|u1", (60, 4, 4), bytes(flat)), y=labels))
+        self.write("numbers.npz", npz(x=npy("<f8", (60, 4, 4), struct.pack("<960d", *flat)), y=labels))
+        self.write("fractions.npz", npz(x=npy("<f8", (60, 4, 4), struct.pack("<960d", *(v / 255 for v in flat))), y=labels))
+        self.write("one_bytes.npy", npy("|u1", (4, 4), bytes(flat[:16])))
+        self.write("one_numbers.npy", npy("<f8", (4, 4), struct.pack("<16d", *flat[:16])))
+        self.write("one_fractions.npy", npy("<f8", (4, 4), struct.pack("<16d", *(v / 255 for v in flat[:16]))))
+
+    def model(self, source, *changes):
+        self.write("a.toml", DIGITS.replace('"train.csv"\ntest = "test.csv"\nscale = 255', f'"{source}"'))
+        words = [word for change in changes for word in ("--set", change)]
+        self.succeed("train", "a.toml", "--out", "run-" + source, "--overwrite", "--quiet", *words)
+        return f"run-{source}/model.safetensors"
+
+    def loss(self, model, source):
+        return json.loads(self.succeed("eval", model, "--data", source, "--json", "--quiet").out)["loss"]
+
+    def answers(self, model, picture):
+        return json.loads(self.succeed("predict", model, picture, "--json").out)
+
+    def test_a_table_of_bytes_with_its_scale(self):
+        for changes in (["data.scale=255"], []):
+            with self.subTest(changes):
+                model = self.model("table.csv", *changes, "data.shape=[4, 4]")
+                own = self.loss(model, "table.csv")
+                self.assertEqual(self.loss(model, "bytes.npz"), own)
+                self.assertEqual(self.loss(model, "numbers.npz"), own)
+                self.assertEqual(json.dumps(self.answers(model, "one_bytes.npy")).replace("one_bytes", ""),
+                                 json.dumps(self.answers(model, "one_numbers.npy")).replace("one_numbers", ""))
+
+    def test_a_model_of_bytes(self):
+        model = self.model("bytes.npz")
+        own = self.loss(model, "bytes.npz")
+        self.assertEqual(self.loss(model, "numbers.npz"), own, "the same numbers in another type")
+        self.assertAlmostEqual(self.loss(model, "fractions.npz"), own, places=5)
+        ours = self.answers(model, "one_bytes.npy")
+        self.assertEqual(json.dumps(self.answers(model, "one_numbers.npy")).replace("one_numbers", "one_bytes"),
+                         json.dumps(ours))
+
+    def test_fractions_for_a_standardised_model_of_bytes(self):
+        model = self.model("bytes.npz", "data.standardise=true")
+        ours, theirs = (self.succeed("predict", model, f"one_{kind}.npy").out.split(None, 2)[2]
+                        for kind in ("bytes", "fractions"))
+        self.assertEqual(ours, theirs)
+
+    def test_a_model_of_fractions(self):
+        model = self.model("fractions.npz")
+        self.assertAlmostEqual(self.loss(model, "bytes.npz"), self.loss(model, "fractions.npz"), places=5)
+
+
 class Splits(ProgramTest):
     def flowers(self, kinds=(50, 50, 50)):
         """Sorted by kind, as the file of Iris flowers is."""
@@ -123,6 +181,23 @@ class Splits(ProgramTest):
         self.refuse(3, "a.toml:4: data.split: the training part of the split has no sample of class 2; leave out "
                        "data.shuffle = false and data.stratify = false",
                     "train", "a.toml", "--set", "data.shuffle=false")
+
+    def test_a_class_of_one_sample_outside_the_training_part(self):
+        self.write("few.csv", "a,label\n" + "".join(f"{k},{k}\n" for k in range(10)))
+        self.write("a.toml", FLOWERS.replace("flowers.csv", "few.csv").replace("4-8-3", "1-10")
+                   .replace("{train = 0.7, validation = 0.15, test = 0.15}", "{train = 0.5, test = 0.5}"))
+        self.refuse(3, "data.split: the training part of the split has no sample of classes", "train", "a.toml")
+
+    def test_a_part_without_a_sample(self):
+        self.write("few.csv", "a,label\n1,0\n2,1\n3,1\n")
+        self.write("a.toml", FLOWERS.replace("flowers.csv", "few.csv").replace("4-8-3", "1-2"))
+        self.refuse(2, "split.validation = 0.15 of 3 samples is not one sample", "train", "a.toml")
+
+    def test_a_limit_that_leaves_out_a_class(self):
+        self.flowers()
+        result = self.succeed("train", "a.toml", "--out", "run", "--set", "train.epochs=1", "--set", "data.limit=60")
+        self.assertIn("data.limit = 60: the first 60 of 150 samples have none of class 2; where a file is sorted by class, "
+                      "data.split takes samples of all classes and data.limit does not", result.err)
 
     def test_a_class_that_is_rare(self):
         self.flowers((50, 50, 4))

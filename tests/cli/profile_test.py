@@ -86,6 +86,18 @@ class Profile(ProgramTest):
         count = lambda out, env: self.succeed("train", "a.toml", "--out", out, "--verbose", env=env).err.count(" on cpu ")
         self.assertEqual(count("bound", bound), count("free", free))
 
+    def test_how_many_threads_take_part(self):
+        self.write("a.toml", MOONS)
+        env = {"LOCKSTEP_STEP_THREADS": "auto"}
+        words = ["train", "a.toml", "--out", "run", "--overwrite", "--threads", "3", "--verbose", "--json"]
+        result = self.succeed(*words, "--set", "train.batch=16", env=env)
+        self.assertIn("1 of 3 threads takes part in a step: a batch of 16 has 1 slot", result.err)
+        run = json.loads(result.out)
+        self.assertEqual((run["threads"], run["step_threads"]), (3, 1))
+        result = self.succeed(*words, env={"LOCKSTEP_STEP_THREADS": "all"})
+        self.assertIn("3 threads in every step", result.err)
+        self.assertNotIn("threads_note", json.loads(result.out))
+
     def test_verbose(self):
         self.write("a.toml", MOONS)
         result = self.succeed("train", "a.toml", "--out", "run", "--verbose", "--threads", "3", "--backend", "naive-o0")

@@ -1,4 +1,4 @@
-#include "lockstep/config/overrides.hpp"
+#include "lockstep/config/sections.hpp"
 
 #include <gtest/gtest.h>
 

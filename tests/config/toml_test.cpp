@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "lockstep/config/toml_guard.hpp"
 #include "lockstep/core/error.hpp"
 
 namespace lockstep {

@@ -41,8 +41,21 @@ struct Disordered {
   }
 };
 
-static_assert(lists_every_member<Inner>() && lists_every_member<Outer>());
-static_assert(!lists_every_member<Forgotten>() && !lists_every_member<Disordered>());
+struct ForgottenInPadding {
+  double here = 0;
+  bool flag = false, forgotten = false;
+  static constexpr auto fields() {
+    return std::tuple{field("here", &ForgottenInPadding::here), field("flag", &ForgottenInPadding::flag)};
+  }
+};
+
+struct Empty {
+  static constexpr std::tuple<> fields() { return {}; }
+};
+
+static_assert(lists_every_member<Inner>() && lists_every_member<Outer>() && lists_every_member<Empty>());
+static_assert(!lists_every_member<Forgotten>() && !lists_every_member<Disordered>() &&
+              !lists_every_member<ForgottenInPadding>());
 
 TEST(Fields, EachIsVisitedOnceWithItsValue) {
   Outer record{.text = "t", .maybe = 1.5};

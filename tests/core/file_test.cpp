@@ -104,7 +104,7 @@ TEST(WriteFileAtomically, NamesAMissingFolder) {
   const TemporaryFolder folder;
   const fs::path path = folder / "absent/model.bin";
   const auto [code, message] = error_of([&] { write_file_atomically(path, "x"); });
-  EXPECT_EQ(code, ExitCode::resources);
+  EXPECT_EQ(code, ExitCode::usage);
   EXPECT_EQ(message, path.string() + ": cannot create a file in this folder: No such file or directory");
 }
 

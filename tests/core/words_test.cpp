@@ -20,5 +20,17 @@ TEST(Words, TextFromAnywhereIsOneHarmlessLine) {
   EXPECT_EQ(one_line(std::string_view("a\0b\x7f", 4)), "a\\x00b\\x7f");
 }
 
+TEST(Words, WordsOfFiles) {
+  EXPECT_EQ(trimmed("  a b "), "a b");
+  EXPECT_EQ(trimmed("   "), "");
+  EXPECT_EQ(lower_case("Pixel_\xc3\x89"), "pixel_\xc3\x89");
+}
+
+TEST(Words, ANumberIsTheWholeText) {
+  EXPECT_EQ(parse_number<int>("-12"), -12);
+  EXPECT_EQ(parse_number<double>("1e3"), 1000.0);
+  for (const char* text : {"", " 1", "1 ", "1x", "+1", "99999999999"}) EXPECT_FALSE(parse_number<int>(text)) << text;
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "cli/ladder/report.hpp"
-#include "lockstep/lab/report/data_files.hpp"
-#include "lockstep/lab/report/html.hpp"
 #include "lockstep/lab/report/results_page.hpp"
-#include "lockstep/lab/report/text.hpp"
+#include "lockstep/lab/report/write.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lockstep/core/sha256.hpp"
 #include "lockstep/nn/network.hpp"
 
 namespace lockstep {

@@ -1,4 +1,4 @@
-#include "lockstep/parallel/library_calls.hpp"
+#include "lockstep/parallel/watchdog.hpp"
 
 #include <gtest/gtest.h>
 

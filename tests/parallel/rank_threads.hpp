@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lockstep/parallel/ranks.hpp"
-#include "lockstep/parallel/thread_transport.hpp"
+#include "lockstep/parallel/transport.hpp"
 
 namespace lockstep {
 

@@ -1,4 +1,4 @@
-#include "lockstep/run/rank_times.hpp"
+#include "lockstep/run/rank_map.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,6 +10,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/model/model_file.hpp"
+#include "lockstep/run/rank_session.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace lockstep {
@@ -94,6 +95,15 @@ TEST_F(TrainRunTest, ObserverHearsEveryStepAndTheResult) {
   EXPECT_EQ(counts.hash, result.weight_hash);
   EXPECT_EQ(result.weight_hash,
             weight_hash(load_model((result.directory / "model.safetensors").string()).network.values()));
+}
+
+TEST_F(TrainRunTest, OneSessionServesSeveralRuns) {
+  RankSession session([](const std::string&) {});
+  EXPECT_EQ(session.ranks().size(), 1);
+  const RunResult first = train_run(config_, {.out = out("first"), .threads = 1, .session = &session});
+  EXPECT_EQ(code_of([&] { train_run(out("missing.toml"), {.session = &session}); }), ExitCode::usage);
+  const RunResult second = train_run(config_, {.out = out("second"), .threads = 2, .session = &session});
+  EXPECT_EQ(first.weight_hash, second.weight_hash);
 }
 
 TEST_F(TrainRunTest, ChangesOfTheConfigurationApply) {

@@ -5,7 +5,6 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/lab/profile.hpp"
 #include "lockstep/simulate/calibrate.hpp"
-#include "lockstep/simulate/own_work.hpp"
 
 namespace lockstep {
 namespace {

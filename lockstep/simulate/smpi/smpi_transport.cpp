@@ -107,13 +107,13 @@ class SmpiTransport final : public Transport {
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
       if (done != 0) return;
       const double waited = MPI_Wtime() - waiting_since_;
-      if (waited < seconds_of(RankWait::yield)) {  // computing ranks go first
+      if (waited < seconds_of(RankWait::kYield)) {  // computing ranks go first
         simgrid::s4u::this_actor::sleep_for(kLook);
         continue;
       }
       simgrid::s4u::this_actor::sleep_for(
-          std::max(nap.seconds - nap.cpu_seconds, seconds_of(RankWait::nap)) +
-          (waited < seconds_of(RankWait::naps_until) ? 0 : seconds_of(RankWait::sleep - RankWait::nap)));
+          std::max(nap.seconds - nap.cpu_seconds, seconds_of(RankWait::kNap)) +
+          (waited < seconds_of(RankWait::kNapsUntil) ? 0 : seconds_of(RankWait::kSleep - RankWait::kNap)));
       compute(nap.cpu_seconds);
       options_.work_off();
     }

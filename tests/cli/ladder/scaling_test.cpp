@@ -1,6 +1,6 @@
 // What the ladder says of scaling: laws only of what can be one, intervals only of enough samples.
 
-#include "cli/ladder/scaling.hpp"
+#include "cli/ladder/analysis.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cli/reproduce/cuda_quadrants/parts.hpp"
+#include "cli/reproduce/cuda_quadrants/experiment.hpp"
 #include "cli/reproduce/cuda_quadrants/published.hpp"
 
 namespace lockstep::cli {

@@ -1,11 +1,8 @@
-#include "lockstep/core/memory.hpp"
+#include "lockstep/core/aligned.hpp"
 
 #include <cstdlib>
 #include <cstring>
 #include <string>
-
-#include "lockstep/core/aligned.hpp"
-#include "lockstep/core/error.hpp"
 
 namespace lockstep {
 
