@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-bare build fuzz peers data sanitize format tidy install clean
+.PHONY: help demo test test-slurm test-bare build wheel fuzz peers data sanitize format tidy install clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -37,15 +37,19 @@ build: ## build the program build/lockstep
 	@scripts/bootstrap build
 	@scripts/build release lockstep_program
 
+wheel: ## build the Python package build/wheel/*.whl (pip install it anywhere with this or a later glibc)
+	@scripts/bootstrap build wheel
+	@scripts/wheel
+
 fuzz: ## run every fuzz target for SECONDS=60 each
 	@scripts/bootstrap fuzz
 	@scripts/build fuzz
 	@scripts/fuzz $(SECONDS)
 
-peers: ## compare with PyTorch and JAX on the same work (PEERS="--quick" to try it; build/peers)
+peers: ## compare with PyTorch and JAX on the same work (PEERS="--quick" to try it; build/peers/report.html)
 	@scripts/bootstrap peers
 	@scripts/venv_peers
-	@scripts/build release lockstep_cli image_forward
+	@scripts/build release lockstep_cli image_forward render_page
 	@build/venv-peers/bin/python3 -B bench/peers/run.py $(PEERS)
 
 data: ## fetch MNIST into build/data/mnist
@@ -62,7 +66,7 @@ sanitize: ## run the tests under the address, undefined-behaviour and thread san
 
 format: ## format every C++ file
 	@scripts/bootstrap lint
-	@find lockstep cli tests bench examples -name '*.[ch]pp' -exec clang-format -i {} +
+	@find lockstep cli python tests bench examples -name '*.[ch]pp' -exec clang-format -i {} +
 
 tidy: ## run clang-tidy over the program, the library and the tests
 	@scripts/bootstrap test lint

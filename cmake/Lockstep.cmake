@@ -91,12 +91,15 @@ function(lockstep_cold target)
 endfunction()
 
 # lockstep_test(NAME SOURCES...): one GoogleTest program; each of its tests is a CTest test.
+# The networks of the tests are so small that one thread would take most steps: here all of them do.
+set(LOCKSTEP_TEST_ENVIRONMENT ENVIRONMENT_MODIFICATION LOCKSTEP_STEP_THREADS=set:all)
 function(lockstep_test name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE lockstep lockstep_flags lockstep_test_support fmt::fmt GTest::gtest_main)
   lockstep_precompile(${name} core_tests ${LOCKSTEP_COMMON_HEADERS} <gtest/gtest.h>)
   # Numbers instead of the text of parameters, which may be long, or an address that changes with every run.
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120
+                       PROPERTIES TIMEOUT 600 ${LOCKSTEP_TEST_ENVIRONMENT})
 endfunction()
 
 # lockstep_python_test(NAME SCRIPT file.py [NEEDS module...] [ARGS arg...] [PROPERTIES name value...]): a CTest that
@@ -110,5 +113,6 @@ function(lockstep_python_test name)
   list(JOIN TEST_NEEDS "," needs)
   add_test(NAME ${name} COMMAND ${LOCKSTEP_PYTHON} -B ${PROJECT_SOURCE_DIR}/tests/support/run_python_test.py
            "--needs=${needs}" ${CMAKE_CURRENT_SOURCE_DIR}/${TEST_SCRIPT} ${TEST_ARGS})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 ${TEST_PROPERTIES})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 ${LOCKSTEP_TEST_ENVIRONMENT}
+                                          ${TEST_PROPERTIES})
 endfunction()
