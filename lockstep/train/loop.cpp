@@ -1,6 +1,8 @@
 #include "lockstep/train/loop.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,26 @@ void close(const FitOptions& fit, const Member& member, std::int32_t section, Co
 void meet(const FitOptions& fit, const Member& member) {
   member.barrier.wait();
   close(fit, member, kWaitSection);
+}
+
+/// A training that diverged may have been given a number that T cannot hold: the error then names the number.
+template <class T>
+void blame_inputs(const Dataset& data) {
+  AlignedBuffer<T> block(data.features() * kScoreBlock);
+  std::vector<std::int64_t> ids;
+  for (std::int64_t k = 0; k < block_count(data); ++k) {
+    list_samples({k, k + 1}, data, ids);
+    const Matrix<T> x{block.data(), data.features(), std::ssize(ids), kScoreBlock};
+    data.gather(ids, x);
+    for (std::int64_t feature = 0; feature < x.rows; ++feature)
+      for (std::int64_t j = 0; j < x.cols; ++j)
+        if (!std::isfinite(x(feature, j)))
+          throw Error(ExitCode::diverged,
+                      fmt::format("training diverged: feature {} of training sample {} is beyond the range of {}",
+                                  feature, ids[static_cast<std::size_t>(j)],
+                                  sizeof(T) == 4 ? "float32; correct the data, or set model.precision = \"float64\""
+                                                 : "float64 once it is scaled; change data.scale"));
+  }
 }
 
 }  // namespace
@@ -94,6 +116,11 @@ std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& option
         profile->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
     });
     executor_->collect(Collect::state);
+  } catch (const Error& error) {
+    executor_->end_fit(false);
+    if (error.code() == ExitCode::diverged)
+      setup_.network.precision() == Precision::float32 ? blame_inputs<float>(data) : blame_inputs<double>(data);
+    throw;
   } catch (...) {
     executor_->end_fit(false);
     throw;
