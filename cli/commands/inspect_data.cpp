@@ -4,12 +4,14 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
 #include "lockstep/data/formats/csv.hpp"
 #include "lockstep/data/formats/idx.hpp"
@@ -111,29 +113,56 @@ Inspection inspect_array(const std::string& path, FileFormat format) {
   return arrays.finish();
 }
 
+/// An array of numbers, of words, or one that is not read: objects of Python, for example.
+void add_member(Arrays& arrays, const NpzReader& reader, const std::string& key) {
+  try {
+    if (const auto text = reader.read_text(key)) {
+      std::set<std::string_view> words(text->words.begin(), text->words.end());
+      arrays.add(key, "words", text->dims, std::nullopt,
+                 printable_list(std::vector<std::string_view>(words.begin(), words.end())));
+      return;
+    }
+    arrays.add({key, reader.read(key)});
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).find("unsupported element type") == std::string_view::npos) throw;
+    arrays.add(key, "objects", {}, std::nullopt, "not read");
+  }
+}
+
 Inspection inspect_npz(const std::string& path) {
   Arrays arrays("NumPy archive");
-  for (const NamedArray& named : read_npz(path)) arrays.add(named);
+  const std::vector<std::byte> bytes = read_data_file(path);
+  const NpzReader reader(bytes, path);
+  for (const std::string& key : reader.keys()) add_member(arrays, reader, key);
   return arrays.finish();
 }
 
 Inspection inspect_csv(const std::string& path) {
   const CsvTable table = read_csv(path);
   const std::int64_t lines = table.values.dims[0], columns = table.values.dims[1];
-  TextTable text("llr");
-  text.row({"column", "name", "range"});
+  TextTable text("lllr");
+  text.row({"column", "name", "range", "missing"});
   Json list = Json::array();
   for (std::int64_t c = 0; c < columns; ++c) {
+    const CsvColumn& cells = table.columns[static_cast<std::size_t>(c)];
     Range range;
-    for (std::int64_t r = 0; r < lines; ++r) range.add(table.values.value(r * columns + c));
-    const std::string name = table.columns.empty() ? "" : table.columns[static_cast<std::size_t>(c)];
-    text.row({std::to_string(c), one_line(name), range.text()});
+    for (std::int64_t r = 0; r < lines; ++r)
+      if (const double value = table.values.value(r * columns + c); !std::isnan(value)) range.add(value);
+    const std::string name = table.names.empty() ? "" : table.names[static_cast<std::size_t>(c)];
+    const std::vector<std::string_view> words(cells.words.begin(), cells.words.end());
+    text.row({std::to_string(c), one_line(name),
+              words.empty() ? range.text() : fmt::format("{}: {}", count_of(std::ssize(words), "word"), printable_list(words)),
+              cells.missing > 0 ? with_commas(cells.missing) : ""});
     Json entry = {{"name", name}};
-    range.put(entry);
+    if (words.empty())
+      range.put(entry);
+    else
+      entry["words"] = cells.words;
+    if (cells.missing > 0) entry["missing"] = cells.missing;
     list.push_back(std::move(entry));
   }
   return {fmt::format("CSV table: {} lines, {} columns{}\n\n{}", with_commas(lines), columns,
-                      table.columns.empty() ? "" : ", with a header", text.str()),
+                      table.names.empty() ? "" : ", with a header", text.str()),
           Json{{"format", "CSV table"}, {"lines", lines}, {"columns", list}}};
 }
 

@@ -106,6 +106,15 @@ void read_value(const Value& value, const Place& place, AnyValue, std::vector<st
     out.push_back(as_integer(list[i], fmt::format("{}[{}]", place.path, i), {1, kMaxElements}));
 }
 
+/// ["age", "sex"], [0, 3], or one name.
+void read_value(const Value& value, const Place& place, TextOrIndex text, std::vector<std::string>& out) {
+  const ValueArray one = {value};
+  const ValueArray* list = value.array() != nullptr ? value.array() : &one;
+  for (std::size_t i = 0; i < list->size(); ++i)
+    read_value((*list)[i], {value.array() != nullptr ? fmt::format("{}[{}]", place.path, i) : place.path}, text,
+               out.emplace_back());
+}
+
 DataConfig read_data(const Value& section) {
   DataConfig data;
   read_section(section, "data", data_fields(), data);

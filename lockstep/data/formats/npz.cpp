@@ -211,11 +211,17 @@ std::vector<std::string> NpzReader::keys() const {
 
 bool NpzReader::contains(std::string_view key) const { return index_.contains(key); }
 
-Array NpzReader::read(std::string_view key) const {
+Array NpzReader::read(std::string_view key) const { return parse_npy(extract(key), name_of(key)); }
+
+std::optional<NpyText> NpzReader::read_text(std::string_view key) const {
+  return parse_npy_text(extract(key), name_of(key));
+}
+
+std::string NpzReader::name_of(std::string_view key) const { return fmt::format("{}({})", name_, printable(key)); }
+
+std::vector<std::byte> NpzReader::extract(std::string_view key) const {
   const auto found = index_.find(key);
-  if (found != index_.end()) {
-    return parse_npy(extract_zip(bytes_, entries_[found->second], name_), fmt::format("{}({})", name_, printable(key)));
-  }
+  if (found != index_.end()) return extract_zip(bytes_, entries_[found->second], name_);
   std::vector<std::string_view> names;
   for (const ZipEntry& entry : entries_) names.push_back(entry_key(entry));
   throw Error(ExitCode::data,

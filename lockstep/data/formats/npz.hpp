@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/formats/npy.hpp"
 
 namespace lockstep {
 
@@ -51,8 +53,13 @@ class NpzReader {
   bool contains(std::string_view key) const;
   /// Error(data) lists what there is when `key` is not there.
   Array read(std::string_view key) const;
+  /// The words of an array of words; nothing when it holds numbers.
+  std::optional<NpyText> read_text(std::string_view key) const;
 
  private:
+  std::vector<std::byte> extract(std::string_view key) const;
+  std::string name_of(std::string_view key) const;
+
   std::span<const std::byte> bytes_;
   std::string name_;
   std::vector<ZipEntry> entries_;
