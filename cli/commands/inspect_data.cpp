@@ -13,13 +13,15 @@
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
+#include "lockstep/data/formats/cifar.hpp"
 #include "lockstep/data/formats/csv.hpp"
 #include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/image.hpp"
 #include "lockstep/data/formats/image_folder.hpp"
+#include "lockstep/data/formats/jpeg.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/formats/npz.hpp"
-#include "lockstep/data/formats/png.hpp"
 #include "lockstep/data/pairs.hpp"
 #include "lockstep/lab/text_table.hpp"
 
@@ -166,14 +168,24 @@ Inspection inspect_csv(const std::string& path) {
           Json{{"format", "CSV table"}, {"lines", lines}, {"columns", list}}};
 }
 
-Inspection inspect_png(const std::string& path) {
-  Arrays arrays("PNG image");
-  arrays.add({"pixels", read_png(path)});
+Inspection inspect_image(const std::string& path) {
+  const std::vector<std::byte> bytes = read_data_file(path);
+  Arrays arrays(is_jpeg(bytes) ? "JPEG image" : "PNG image");
+  arrays.add({"pixels", parse_image(bytes, path)});
+  return arrays.finish();
+}
+
+Inspection inspect_cifar(const std::string& path) {
+  const Cifar cifar = read_cifar(path);
+  Arrays arrays(fmt::format("CIFAR-{}", cifar.train.targets.classes));
+  arrays.add({"train", cifar.train.features});
+  if (!cifar.test.features.bytes.empty()) arrays.add({"test", cifar.test.features});
   return arrays.finish();
 }
 
 Inspection inspect_folder(const std::string& path) {
-  const ImageFolder folder = read_image_folder(path);
+  // Pictures of several sizes are only counted: any size will do to bring them together.
+  const ImageFolder folder = read_image_folder(path, {.resize = 32});
   std::vector<std::int64_t> counts(folder.class_names.size(), 0);
   for (const std::int32_t label : folder.samples.targets.labels) ++counts[static_cast<std::size_t>(label)];
   TextTable table("rlr");
@@ -184,14 +196,14 @@ Inspection inspect_folder(const std::string& path) {
     classes.push_back({{"name", folder.class_names[k]}, {"images", counts[k]}});
   }
   return {fmt::format("folder of {} images {}\n\n{}", with_commas(folder.samples.features.dims[0]),
-                      folder.samples.shape.str(), table.str()),
+                      folder.resized ? "of several sizes, for data.resize" : folder.samples.shape.str(), table.str()),
           Json{{"format", "image folder"}, {"shape", folder.samples.shape.extents()}, {"classes", classes}}};
 }
 
 }  // namespace
 
 Inspection inspect_data(const std::string& path) {
-  if (std::filesystem::path(path).extension() == ".png") return inspect_png(path);
+  if (is_image_name(path)) return inspect_image(path);
   switch (const FileFormat format = format_of(path)) {
     case FileFormat::mat:
       return inspect_mat(path);
@@ -201,6 +213,8 @@ Inspection inspect_data(const std::string& path) {
       return inspect_csv(path);
     case FileFormat::folder:
       return inspect_folder(path);
+    case FileFormat::cifar:
+      return inspect_cifar(path);
     case FileFormat::npy:
     case FileFormat::idx:
       return inspect_array(path, format);

@@ -110,6 +110,7 @@ void read_value(const Value& value, const Place& place, AnyValue, std::vector<La
 void read_value(const Value& value, const Place& place, AnyValue, std::vector<std::int64_t>& out);
 void read_value(const Value& value, const Place& place, AnyValue, ResizeConfig& out);
 void read_value(const Value& value, const Place& place, AnyValue, SplitConfig& out);
+void read_value(const Value& value, const Place& place, AnyValue, AugmentConfig& out);
 void read_value(const Value& value, const Place& place, CountOrFraction, double& out);
 inline void read_value(const Value& value, const Place& place, OneOf names, std::string& out) {
   out = names.names()[as_choice(value, place.path, names.names())];

@@ -14,7 +14,7 @@ inline const std::vector<std::string>& layout_names() {
 
 /// What separates the fields of a table.
 inline const std::vector<std::string>& delimiter_names() {
-  static const std::vector<std::string> names = {",", ";", "tab", "|"};
+  static const std::vector<std::string> names = {",", ";", "tab", "bar"};
   return names;
 }
 /// What stands between the whole and the fraction of a number in a table.
@@ -33,8 +33,7 @@ inline constexpr auto data_fields() {
   constexpr IntRange count{0, 1'000'000'000}, some{1, 1'000'000};
   return std::tuple{
       field("source", &D::source,
-            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path: "
-            "`.mat`, `.npz`, `.npy`, `.csv`, IDX (plain or .gz), a folder with one folder of PNG images per class")
+            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path, see [sources](#sources)")
           .needs("for example \"fashion-mnist\", \"moons\" or a file"),
       field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
       field("test_limit", &D::test_limit, IntRange{0}, "only the first N test samples; default: all").quiet(),
@@ -90,6 +89,7 @@ inline constexpr auto data_fields() {
       field("scale", &D::scale, kPositive, "divide by this; default: 255 for bytes, else 1").quiet(),
       field("standardise", &D::standardise, "(x - mean) / deviation per feature, both of the training set").quiet(),
       field("one_hot", &D::one_hot, "labels become vectors of 0 and 1").quiet(),
+      field("augment", &D::augment, "pictures changed at random while training, see [augmentation](#augmentation)").quiet(),
       field("shuffle", &D::shuffle,
             "shuffle before the split, keyed by `data.seed`; default: where a file or folder is split"),
       field(

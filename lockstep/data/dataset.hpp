@@ -2,6 +2,7 @@
 // Samples with their targets. Everything that trains or evaluates reads data through this interface only.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,10 @@ class Dataset {
   /// t(k, j) = element k of the target of sample ids[j]; columns past ids.size() are untouched.
   virtual void targets(std::span<const std::int64_t> ids, Matrix<float> t) const = 0;
   virtual void targets(std::span<const std::int64_t> ids, Matrix<double> t) const = 0;
+
+  /// The samples as training sees them in this epoch (from 0), where that changes from epoch to epoch; null: they are
+  /// always the same. This data set must outlive what is returned.
+  virtual std::shared_ptr<const Dataset> for_epoch(std::int64_t /*epoch*/) const { return nullptr; }
 
   /// Feeds bytes that determine the features of these samples: the same data give the same bytes, other features
   /// others. Here what gather gives in float64; data sets that store them smaller feed what they store, which is

@@ -21,6 +21,7 @@ struct OpenedSource {
   bool named_labels = false;             // as in DataSplits
   std::string label_column, label_rule;  // as in DataSplits
   std::string layout;                    // as in DataSplits
+  ResizeConfig resize;                   // as in DataSplits
   bool regression = false;
   std::optional<TablePlan> table;
   bool missing = false;    // features hold NaN, where numbers are missing

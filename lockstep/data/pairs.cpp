@@ -14,8 +14,10 @@
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
+#include "lockstep/data/formats/cifar.hpp"
 #include "lockstep/data/formats/csv.hpp"
 #include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/formats/npz.hpp"
@@ -159,7 +161,8 @@ LabelArray read_label_file(const std::string& path) {
 FileFormat format_of(const std::string& path) {
   if (path == "-") return FileFormat::csv;  // standard input
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return FileFormat::folder;
+  if (is_cifar(path)) return FileFormat::cifar;
+  if (fs::is_directory(path, ignored) || is_image_archive(path)) return FileFormat::folder;
   const std::string ending = lower_case(fs::path(path).extension().string());
   constexpr std::array<std::pair<std::string_view, FileFormat>, 5> kEndings{{{".mat", FileFormat::mat},
                                                                              {".npz", FileFormat::npz},
@@ -174,7 +177,8 @@ FileFormat format_of(const std::string& path) {
   if (file.size() >= 4) file.read_at(0, head);
   const bool idx = head[0] == std::byte{0} && head[1] == std::byte{0} && file.size() >= 4;
   if (idx || is_gzip(head)) return FileFormat::idx;
-  bad_pair(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz) or a folder of PNG images");
+  bad_pair(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz), CIFAR (.bin), or a folder, .zip or "
+                 ".tar of pictures");
 }
 
 ArrayPair read_pair(const PairRequest& request) {
@@ -191,6 +195,7 @@ ArrayPair read_pair(const PairRequest& request) {
               std::move(y.y), request.path, labels, "labels", std::move(y.names)};
     }
     case FileFormat::csv:
+    case FileFormat::cifar:
     case FileFormat::folder:
       break;
   }

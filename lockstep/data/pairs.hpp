@@ -9,10 +9,10 @@
 
 namespace lockstep {
 
-enum class FileFormat { mat, npz, npy, csv, idx, folder };
+enum class FileFormat { mat, npz, npy, csv, idx, cifar, folder };
 
-/// By the ending (.mat, .npz, .npy, .csv, .tsv); otherwise by the first bytes (IDX, plain or gzip). A folder is a
-/// folder. Error(data) when there is nothing or nothing known.
+/// By the ending (.mat, .npz, .npy, .csv, .tsv, .bin); otherwise by the first bytes (IDX, plain or gzip). A folder is a
+/// folder of pictures or of CIFAR; so is a .zip or .tar archive. Error(data) when there is nothing or nothing known.
 FileFormat format_of(const std::string& path);
 
 /// Which file and, within it, which arrays. Empty strings: the defaults of DataConfig.

@@ -10,6 +10,7 @@
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file_dataset.hpp"
+#include "lockstep/data/formats/cifar.hpp"
 #include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/data/opened_source.hpp"
 #include "lockstep/data/pairs.hpp"
@@ -238,24 +239,65 @@ std::shared_ptr<const StoredDataset> open_file(const PairRequest& request, Readi
   return format_of(request.path) == FileFormat::csv ? open_table(request, reading) : open_pair(request, reading);
 }
 
+/// The pictures of a folder or archive as a data set; those of several sizes are transposed and resized already.
+std::shared_ptr<const StoredDataset> finish_folder(ImageFolder folder, const DataConfig& config,
+                                                   const std::string& name) {
+  if (!folder.resized) return finish_samples(std::move(folder.samples), config, name);
+  require_setting(config.shape.empty(), config, "shape", "shape is for pictures of one size");
+  return std::make_shared<MemoryDataset>(std::move(folder.samples.features), folder.samples.shape,
+                                         std::move(folder.samples.targets), name, ElementType::uint8,
+                                         folder.samples.shape);
+}
+
 OpenedSource open_folder(const DataConfig& config, DataUse use, const TrainedData& trained) {
   require_setting(!config.stream, config, "stream", "stream reads IDX and .npy files only");
   require_setting(!is_channels_last(config), config, "layout", "images of a folder have their channels first already");
   OpenedSource opened;
   opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
-  const bool same = trained.pictures || trained.named_labels;
-  const std::vector<std::string> known = same ? trained.class_names : std::vector<std::string>{};
-  ImageFolder train = read_image_folder(config.source, known);
+  ImageFolderOptions options{.resize = config.resize.size,
+                             .method = parse_resize_method(config.resize.method),
+                             .transpose = config.transpose};
+  // Where the network says what it takes, pictures of several sizes or colours are brought there.
+  const std::vector<std::int64_t>& wanted = config.wanted_shape;
+  const bool square = wanted.size() == 3 && wanted[1] == wanted[2];
+  if (config.resize.size == 0 && square) options.resize = wanted[1];
+  if (wanted.size() == 3 && (wanted[0] == 1 || wanted[0] == 3)) options.channels = wanted[0];
+  if (trained.pictures || trained.named_labels) options.classes = trained.class_names;
+  ImageFolder train = read_image_folder(config.source, options);
   if (train.class_names.size() < 2 && use == DataUse::training)
     throw Error(ExitCode::data, fmt::format("{}: it has one class, {}, and from one class nothing can be learnt",
                                             config.source, train.class_names.front()));
-  opened.class_names = std::move(train.class_names);
-  opened.train = finish_samples(std::move(train.samples), config, config.source);
+  opened.class_names = train.class_names;
+  opened.notes = train.notes;
+  if (train.resized && config.resize.size == 0) {
+    opened.resize = {.size = options.resize, .method = config.resize.method};
+    opened.notes.push_back(fmt::format("{}: pictures have several sizes and become {}x{}, as the network takes them; "
+                                       "data.resize decides",
+                                       config.source, options.resize, options.resize));
+  }
+  opened.train = finish_folder(std::move(train), config, config.source);
   if (!config.test.empty()) {
     opened.test = at_setting(config, "test", [&] {
-      return finish_samples(read_image_folder(config.test, opened.class_names).samples, config, config.test);
+      options.classes = opened.class_names;
+      ImageFolder test = read_image_folder(config.test, options);
+      opened.notes.insert(opened.notes.end(), test.notes.begin(), test.notes.end());
+      return finish_folder(std::move(test), config, config.test);
     });
   }
+  return opened;
+}
+
+OpenedSource open_cifar(const DataConfig& config) {
+  require_setting(!config.stream, config, "stream", "stream reads IDX and .npy files only");
+  require_setting(!is_channels_last(config), config, "layout", "images of CIFAR have their channels first already");
+  OpenedSource opened;
+  opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
+  Cifar cifar = read_cifar(config.source);
+  opened.class_names = std::move(cifar.class_names);
+  opened.train = finish_samples(std::move(cifar.train), config, config.source);
+  if (!config.test.empty()) cifar.test = at_setting(config, "test", [&] { return read_cifar(config.test).train; });
+  const std::string& test_name = config.test.empty() ? config.source : config.test;
+  if (!cifar.test.features.bytes.empty()) opened.test = finish_samples(std::move(cifar.test), config, test_name);
   return opened;
 }
 
@@ -283,6 +325,7 @@ std::optional<PairRequest> test_request(const DataConfig& config, const PairRequ
 OpenedSource open_path(const DataConfig& config, DataUse use, const TrainedData& trained) {
   const FileFormat format = format_of(config.source);
   if (format == FileFormat::folder) return open_folder(config, use, trained);
+  if (format == FileFormat::cifar) return open_cifar(config);
   const PairRequest request{.path = config.source,
                             .labels = config.labels,
                             .x_key = config.x_key,

@@ -73,6 +73,7 @@ double white_of(const Dataset& raw, ElementType source_type) {
 
 DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataUse use) {
   OpenedSource opened = at_setting(config, "source", [&] { return open_source(config, use, trained); });
+  if (opened.resize.size == 0) opened.resize = config.resize;
   require_setting(opened.test == nullptr || config.split.test == 0, config, "split",
                   "the source has a test set of its own, split.test would be a second one");
   SplitParts parts = divide(config, *opened.train, limited(config, opened.train->size(), config.limit, "limit"), use);
@@ -95,6 +96,7 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   splits.class_names = std::move(opened.class_names);
   splits.named_labels = opened.named_labels;
   splits.layout = opened.layout;
+  splits.resize = opened.resize;
   splits.regression = opened.regression;
   splits.table = std::move(opened.table);
   splits.source_shape = opened.train->source_shape();
@@ -105,6 +107,13 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   splits.notes.insert(splits.notes.end(), opened.notes.begin(), opened.notes.end());
   splits.notes.insert(splits.notes.end(), parts.notes.begin(), parts.notes.end());
   splits.train = part_of(train, std::move(parts.train), config.one_hot);
+  if (config.augment.any() && use == DataUse::training) {
+    require_setting(!config.from_rank0, config, "augment", "augment needs ranks that read the data: data.from = \"each\"");
+    splits.train = at_setting(config, "augment", [&] {
+      return std::make_shared<AugmentedDataset>(splits.train, config.augment, AugmentRange{scaling, splits.white},
+                                                config.seed);
+    });
+  }
   splits.validation = part_of(train, std::move(parts.validation), config.one_hot);
   splits.test = part_of(train, std::move(parts.test), config.one_hot);
   if (opened.test != nullptr) {

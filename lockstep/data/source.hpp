@@ -11,6 +11,7 @@
 
 #include "lockstep/core/fields.hpp"
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/augment.hpp"
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/data/resize.hpp"
 #include "lockstep/data/scaling.hpp"
@@ -73,6 +74,7 @@ struct DataConfig {
   double scale = 0;
   bool standardise = false;
   bool one_hot = false;
+  AugmentConfig augment;  // of the training part, while training
 
   // Division
   std::optional<bool> shuffle, stratify;
@@ -117,6 +119,7 @@ struct DataSplits {
   Scaling scaling;                                 // how they became inputs
   std::string label_column;                        // CSV: the column that was taken, by name or index; empty: none
   std::string label_rule;                          // how labels became classes; empty: there are none
+  ResizeConfig resize;                             // data.resize, or what pictures of several sizes were brought to
   std::string layout;                              // data.layout, or how pictures were found to stand
   bool regression = false;                         // targets are real numbers
   std::optional<TablePlan> table;                  // how the columns of a table became inputs

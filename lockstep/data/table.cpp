@@ -24,7 +24,7 @@ namespace {
 
 char separator_of(const std::string& delimiter) {
   if (delimiter.empty()) return '\0';
-  return delimiter == "tab" ? '\t' : delimiter[0];
+  return delimiter == "tab" ? '\t' : delimiter == "bar" ? '|' : delimiter[0];
 }
 
 char decimal_of(const std::string& decimal) {
@@ -48,8 +48,8 @@ class TableReader {
   }
 
   TableSamples read() {
-    result_.plan = rules_.plan != nullptr ? *rules_.plan : make_plan();
     check_label();
+    result_.plan = rules_.plan != nullptr ? *rules_.plan : make_plan();
     if (result_.plan.columns.empty())
       bad_table(result_.name, width() < 2 ? "a single column cannot hold features and a label"
                                           : "no column is left as an input; data.columns names those to take");
@@ -88,6 +88,9 @@ class TableReader {
   void choose_columns(std::span<const std::string> names, std::int64_t width) {
     const bool predicting = use_ == DataUse::prediction;
     if (rules_.plan == nullptr) {
+      std::int64_t inputs = config_.wanted_shape.empty() ? 0 : 1;
+      for (const std::int64_t extent : config_.wanted_shape) inputs *= extent;
+      if (predicting && label_column_.empty() && inputs == width) return;  // every column is an input of the network
       label_ = choose_label(names, width, label_column_, result_.name);
       return;
     }
@@ -335,7 +338,8 @@ std::string describe_inputs(const TablePlan& plan) {
                                column.inputs(), printable_list(words)));
   }
   if (wide.empty()) return {};
-  return fmt::format("{} are {} inputs: {}{}", count_of(std::ssize(plan.columns), "column"), plan.inputs(),
+  return fmt::format("{} {} {} inputs: {}{}", count_of(std::ssize(plan.columns), "column"),
+                     plan.columns.size() == 1 ? "is" : "are", plan.inputs(),
                      fmt::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 

@@ -7,6 +7,8 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/data_fields.hpp"
+#include "lockstep/data/formats/cifar.hpp"
+#include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/data/opened_source.hpp"
 #include "lockstep/data/samples.hpp"
 #include "lockstep/data/table.hpp"
@@ -16,7 +18,7 @@ namespace {
 
 bool is_folder(const std::string& source) {
   std::error_code ignored;
-  return std::filesystem::is_directory(source, ignored);
+  return is_image_archive(source) || (std::filesystem::is_directory(source, ignored) && !is_cifar(source));
 }
 
 /// The keys that say how a source stores its samples. A folder of pictures stores them in one way, so those of an array
@@ -126,6 +128,7 @@ void settle_labels(const DataConfig& config, const DataSplits& splits, DataConfi
   if (config.label_rule.empty() && config.source.ends_with(".mat")) preparation.label_rule = splits.label_rule;
   preparation.regression = splits.regression;
   preparation.layout = splits.layout;
+  preparation.resize = splits.resize;
 }
 
 }  // namespace
@@ -185,7 +188,9 @@ DataSplits load_data_for(const ModelInfo& info, const DataConfig& asked, const P
                         asked.source, white == 1 ? "fractions" : "bytes", white == 1 ? "bytes" : "fractions", white));
       return *scaling_for(info, type, white, features);
     };
-  DataSplits splits = load_data(completed.config, trained, options.use);
+  DataConfig config = completed.config;
+  if (config.wanted_shape.empty() && info.pictures) config.wanted_shape = info.source_shape;
+  DataSplits splits = load_data(config, trained, options.use);
   if (options.note)
     for (const std::string& line : splits.notes) options.note(line);
   return splits;

@@ -139,9 +139,11 @@ void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptio
 /// By the team of the members that take steps.
 void Loop::take_steps(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
   const Batches& batches = *progress_.batches;
+  const std::shared_ptr<const Dataset> changed = data.for_epoch(progress_.epoch);
+  const Dataset& samples = changed ? *changed : data;
   for (std::int64_t b = progress_.batch; b < batches.count(); ++b) {
     const std::int64_t step = progress_.steps + b;
-    const Batch batch{.data = data,
+    const Batch batch{.data = samples,
                       .ids = batches.ids(b),
                       .epoch = progress_.epoch,
                       .step = step,

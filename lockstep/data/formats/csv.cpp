@@ -114,8 +114,7 @@ class CsvParser {
         const Read read = read_field(text, options_.decimal);
         if (std::isinf(read.value))
           lexer.fail(fields[c].at, fmt::format("{}: \"{}\" is not a finite number",
-                                               column_name(first_names_, static_cast<std::int64_t>(c)),
-                                               printable(text)));
+                                               column_name({}, static_cast<std::int64_t>(c)), printable(text)));
         values_.push_back(read.value);
         if (first) {
           first_.push_back(read.kind);

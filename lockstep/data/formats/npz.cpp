@@ -120,9 +120,6 @@ std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_vi
   return entries;
 }
 
-namespace {
-
-/// The content of a member: size and CRC-32 checked.
 std::vector<std::byte> extract_zip(std::span<const std::byte> bytes, const ZipEntry& entry, std::string_view name) {
   const std::int64_t start = entry.data_offset;
   const auto data = bytes.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(entry.compressed));
@@ -137,6 +134,8 @@ std::vector<std::byte> extract_zip(std::span<const std::byte> bytes, const ZipEn
   if (crc_of(content) != entry.crc) fail_data(name, start, "the checksum of the member is wrong, the file is damaged");
   return content;
 }
+
+namespace {
 
 void append_common(std::vector<std::byte>& out, const ZipMember& member, std::uint32_t crc) {
   const auto size = static_cast<std::uint32_t>(member.content.size());

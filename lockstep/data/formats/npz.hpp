@@ -33,6 +33,9 @@ struct ZipEntry {
 /// which is the most that deflate can do.
 std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_view name);
 
+/// The content of a member: size and CRC-32 checked.
+std::vector<std::byte> extract_zip(std::span<const std::byte> bytes, const ZipEntry& entry, std::string_view name);
+
 struct ZipMember {
   std::string name;
   std::vector<std::byte> content;
