@@ -176,9 +176,11 @@ void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptio
 /// By the team of the members that take steps.
 void Loop::take_steps(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
   const Batches& batches = *progress_.batches;
+  const std::shared_ptr<const Dataset> changed = data.for_epoch(progress_.epoch);
+  const Dataset& samples = changed ? *changed : data;
   for (std::int64_t b = progress_.batch; b < batches.count(); ++b) {
     const std::int64_t step = progress_.steps + b;
-    Batch batch = batch_of(data, batches.ids(b));
+    Batch batch = batch_of(samples, batches.ids(b));
     batch.step = step;
     batch.rate = progress_.rate_at(setup_.options, step, epochs * batches.count());
     if (b + 1 < batches.count()) batch.next = batches.ids(b + 1);
