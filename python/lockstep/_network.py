@@ -9,6 +9,7 @@ from lockstep import _core
 from lockstep._data import as_array, pairs_of
 from lockstep._error import Error
 from lockstep._progress import Progress, is_wanted
+from lockstep._ranks import communicator
 from lockstep._records import Layer, config_of, described, option_lines
 from lockstep._run import Run
 
@@ -183,9 +184,10 @@ class Network:
         return self._net.samples(as_array(x, f"x{name}"), as_array(y, f"y{name}"), loss, name)
 
     def fit(self, x: Any, y: Any = None, *, validation: Any = None, backend: str = "simd", threads: int = 0,
-            on_step: Callable[[dict[str, Any]], Any] | None = None,
-            on_epoch: Callable[[dict[str, Any]], Any] | None = None,
-            profile: bool = False, resume: bool | None = None, verbose: bool | None = None, **options: Any) -> Run:
+            comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
+            on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
+            resume: bool | None = None, verbose: bool | None = None, **options: Any) -> Run:
+        group = communicator(comm)
         wanted = _train_options(options, "fit")
         loss = wanted.get("loss", "cross-entropy")
         data = self._samples(x, y, loss)
@@ -193,7 +195,7 @@ class Network:
         if validation is not None:
             pair = validation if isinstance(validation, (tuple, list)) else (validation, None)
             held_out = self._samples(*pair, loss, "_validation")
-        progress = Progress(wanted.get("epochs", 1)) if is_wanted(verbose) else None
+        progress = Progress(wanted.get("epochs", 1)) if is_wanted(verbose, comm) else None
         metrics: list[dict[str, Any]] = []
 
         def epoch(record: dict[str, Any]) -> bool:
@@ -204,7 +206,7 @@ class Network:
 
         result: dict[str, Any] = {}
         try:
-            result = self._net.fit(data, held_out, wanted, backend, threads, on_step, epoch,
+            result = self._net.fit(data, held_out, wanted, backend, threads, group, on_step, epoch,
                                    progress.step if progress is not None else None, profile, resume)
         finally:
             if progress is not None:
@@ -327,6 +329,9 @@ backend : str, default "simd"
     One of `backends`.
 threads : int, default 0
     0: ``OMP_NUM_THREADS``, else as many as there are processors.
+comm : mpi4py.MPI.Comm, optional
+    The ranks that train together; all of them call `fit`. Default: all that ``mpirun`` or ``srun`` started.
+    ``MPI.COMM_SELF``: every rank trains alone.
 on_step, on_epoch : callable, optional
     Get a dict after every step and epoch. Training stops when one returns ``True`` or raises. They may read, save and
     evaluate the network, not change it. Under `mpirun` all ranks pass the same callbacks.

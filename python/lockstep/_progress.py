@@ -15,9 +15,11 @@ def quiet(on: bool = True) -> None:
     _silent = on
 
 
-def is_wanted(verbose: bool | None) -> bool:
-    """Rank 0 alone prints."""
-    return (not _silent if verbose is None else verbose) and _core.rank() == 0
+def is_wanted(verbose: bool | None, comm: Any = None) -> bool:
+    """Rank 0 alone prints: of the communicator, where there is one."""
+    if not (not _silent if verbose is None else verbose):
+        return False
+    return (_core.rank() if comm is None else comm.Get_rank()) == 0
 
 
 def _in_notebook() -> bool:
