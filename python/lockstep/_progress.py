@@ -16,10 +16,12 @@ def quiet(on: bool = True) -> None:
 
 
 def is_wanted(verbose: bool | None, comm: Any = None) -> bool:
-    """Rank 0 alone prints: of the communicator, where there is one."""
+    """Rank 0 alone prints. Where ranks train apart, rank 0 of all unless `verbose` says that each rank 0 does."""
     if not (not _silent if verbose is None else verbose):
         return False
-    return (_core.rank() if comm is None else comm.Get_rank()) == 0
+    if comm is None:
+        return _core.rank() == 0
+    return comm.Get_rank() == 0 and (verbose is True or sys.modules["mpi4py.MPI"].COMM_WORLD.Get_rank() == 0)
 
 
 def _in_notebook() -> bool:

@@ -127,7 +127,11 @@ class Callbacks {
   }
 
  private:
-  static bool is_true(const nb::object& answer) { return answer.ptr() == Py_True; }
+  /// True of Python or NumPy; the function of Python is what decides for on_epoch, too.
+  static bool is_true(const nb::object& answer) {
+    return answer.ptr() == Py_True ||
+           (!answer.is_none() && nb::cast<bool>(nb::module_::import_("lockstep._network").attr("is_true")(answer)));
+  }
 
   template <class Call>
   void call(const Call& function) {
