@@ -42,6 +42,10 @@ inline constexpr auto data_fields() {
             "CSV: the column of the label by name, index from 0, `\"last\"` or `\"none\"`; default: see "
             "[labels](#labels)")
           .quiet(),
+      field("weights", &D::weights, TextOrIndex{{0, 65536}},
+            "how much each training sample counts: a column of a CSV (name or index from 0), an array of `.npz` and "
+            "`.mat`, a file as for `labels` beside `.npy` and IDX; see [weights](#weights)")
+          .quiet(),
       field("label_rule", &D::label_rule, OneOf{label_rule_names},
             "how labels become classes 0, 1, ...: `from-one`: label - 1; `digits`: label mod 10; default: see "
             "[labels](#labels)")
@@ -94,6 +98,7 @@ void for_each_preparation_key(const Visit& visit) {
   visit("y_key", &DataConfig::y_key);
   visit("header", &DataConfig::header);
   visit("label_column", &DataConfig::label_column);
+  visit("weights", &DataConfig::weights);
   visit("label_rule", &DataConfig::label_rule);
   visit("regression", &DataConfig::regression);
   visit("shape", &DataConfig::shape);

@@ -39,6 +39,11 @@ class Dataset {
   virtual void targets(std::span<const std::int64_t> ids, Matrix<float> t) const = 0;
   virtual void targets(std::span<const std::int64_t> ids, Matrix<double> t) const = 0;
 
+  /// Whether samples have weights of their own; else each counts 1. Only training looks at them.
+  virtual bool has_weights() const { return false; }
+  /// out[j] = the weight of sample ids[j]: finite, at least 0. Error(bug) where there are none.
+  virtual void weights(std::span<const std::int64_t> ids, std::span<double> out) const;
+
   /// Feeds bytes that determine the features of these samples: the same data give the same bytes, other features
   /// others. Here what gather gives in float64; data sets that store them smaller feed what they store, which is
   /// faster.

@@ -47,6 +47,7 @@ ArrayPair read_archive(const Reader& reader, const PairRequest& request, const s
                  "y_key",
                  std::nullopt};
   if (y_key != kNone) pair.y = reader.read(y_key);
+  if (!request.weights.empty() && !request.evaluation) pair.weights = reader.read(request.weights);
   return pair;
 }
 
@@ -67,16 +68,45 @@ ArrayPair read_npz_pair(const PairRequest& request) {
                       choose_key(reader, request.y_key, {"y_train", "y"}));
 }
 
+/// Takes the column of the weights out of the table. Nothing where there are to be none, or where an evaluation, which
+/// does not use them, meets a table without the column.
+std::optional<Array> take_weights(const PairRequest& request, CsvTable& table) {
+  if (request.weights.empty()) return std::nullopt;
+  const std::int64_t width = table.values.dims[1];
+  std::int64_t column = -1;
+  try {
+    column = find_column(table.columns, width, request.weights, request.path);
+  } catch (const Error&) {
+    if (request.evaluation) return std::nullopt;
+    throw Error(ExitCode::usage, fmt::format("data.weights: {} has no column \"{}\" among {}", request.path,
+                                             printable(request.weights), width));
+  }
+  if (column == table.label.column)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("data.weights: {} of {} would be the label too; say in data.label_column which is the label",
+                    column_name(table.columns, column), request.path));
+  CsvParts parts = take_column(table, column);
+  table.values = std::move(parts.features);
+  if (!table.columns.empty()) table.columns.erase(table.columns.begin() + column);
+  if (table.label.column > column) --table.label.column;
+  return std::move(parts.column);
+}
+
 ArrayPair read_csv_pair(const PairRequest& request) {
   CsvTable table =
       read_csv(request.path, {.header = request.header, .label = request.label_column, .classes = !request.regression});
+  std::optional<Array> weights = take_weights(request, table);
   const std::int64_t label = table.label.column;
   TableColumns columns{std::move(table.columns), std::move(table.label)};
-  if (label < 0) return {std::move(table.values), std::nullopt, request.path, request.path, {}, std::move(columns)};
+  if (label < 0)
+    return {std::move(table.values), std::nullopt,      request.path, request.path, {},
+            std::move(columns),      std::move(weights)};
   if (table.values.dims[1] < 2) bad_pair(request.path, "a single column cannot hold features and a label");
   const std::string y_name = fmt::format("{}: {}", request.path, column_name(columns.names, label));
   CsvParts parts = take_column(table, label);
-  return {std::move(parts.features), std::move(parts.column), request.path, y_name, "label_column", std::move(columns)};
+  return {std::move(parts.features), std::move(parts.column), request.path, y_name, "label_column",
+          std::move(columns),        std::move(weights)};
 }
 
 /// train-images-idx3-ubyte.gz -> train-labels-idx1-ubyte.gz, if that file exists.
@@ -145,9 +175,11 @@ ArrayPair read_pair(const PairRequest& request) {
     case FileFormat::csv:
       return read_csv_pair(request);
     case FileFormat::npy:
-      return {read_npy(request.path), read_labels(request), request.path, request.labels, "labels", std::nullopt};
+      return {read_npy(request.path), read_labels(request), request.path, request.labels, "labels",
+              std::nullopt,           read_weights(request)};
     case FileFormat::idx:
-      return {read_idx(request.path), read_labels(request), request.path, labels_path(request), "labels", std::nullopt};
+      return {read_idx(request.path), read_labels(request), request.path, labels_path(request), "labels",
+              std::nullopt,           read_weights(request)};
     case FileFormat::folder:
       break;
   }
@@ -158,6 +190,11 @@ std::optional<Array> read_labels(const PairRequest& request) {
   const std::string path = labels_path(request);
   if (path == kNone) return std::nullopt;
   return read_label_file(path);
+}
+
+std::optional<Array> read_weights(const PairRequest& request) {
+  if (request.weights.empty() || request.evaluation) return std::nullopt;
+  return read_label_file(request.weights);
 }
 
 bool has_default_test(const std::string& npz_path) {

@@ -100,6 +100,17 @@ Targets targets_of(LabelSource source, FileFormat format, Reading& reading, bool
   return targets;
 }
 
+/// One number per sample; check_targets judges them.
+std::vector<double> weights_of(const std::optional<Array>& stored, const std::string& key) {
+  if (!stored) return {};
+  if (!is_vector(*stored))
+    throw Error(ExitCode::data, fmt::format("data.weights: {} is {}, expected one number per sample", printable(key),
+                                            stored->describe()));
+  std::vector<double> weights;
+  for (std::int64_t i = 0; i < stored->elements(); ++i) weights.push_back(stored->value(i));
+  return weights;
+}
+
 std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Reading& reading) {
   const DataConfig& config = reading.config;
   const FileFormat format = format_of(request.path);
@@ -110,6 +121,7 @@ std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Rea
   std::optional<Shape> shape;
   if (!config.shape.empty()) shape = Shape{std::span<const std::int64_t>(config.shape)};
   Targets targets = targets_of({read_labels(request), 0, request.labels, "labels"}, format, reading, !request.test);
+  targets.weights = weights_of(read_weights(request), config.weights);
   return std::make_shared<FileDataset>(request.path, std::move(targets), shape, is_channels_last(config));
 }
 
@@ -182,12 +194,15 @@ std::shared_ptr<const StoredDataset> open_file(const PairRequest& request, Readi
   samples.shape = sample_shape_of(pair.x.dims, pair.x_name);
   samples.targets = targets_of({std::move(pair.y), pair.x.dims[0], pair.y_name, pair.y_key}, format_of(request.path),
                                reading, !request.test);
+  samples.targets.weights = weights_of(pair.weights, reading.config.weights);
   samples.features = std::move(pair.x);
   return finish_samples(std::move(samples), reading.config, pair.x_name);
 }
 
 OpenedSource open_folder(const DataConfig& config, DataUse use) {
   require_setting(!config.stream, config, "stream", "stream reads IDX and .npy files only");
+  require_setting(config.weights.empty(), config, "weights",
+                  "images of a folder have no weights; train.class_weights weighs classes");
   require_setting(!is_channels_last(config), config, "layout", "images of a folder have their channels first already");
   OpenedSource opened;
   opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
@@ -209,7 +224,7 @@ OpenedSource open_folder(const DataConfig& config, DataUse use) {
 std::optional<PairRequest> test_request(const DataConfig& config, const PairRequest& train, FileFormat format,
                                         const std::string& label_column) {
   PairRequest request = train;
-  request.test = true;
+  request.test = request.evaluation = true;
   if (!label_column.empty()) request.label_column = label_column;
   if (!config.test_x_key.empty()) request.x_key = config.test_x_key;
   if (!config.test_y_key.empty()) request.y_key = config.test_y_key;
@@ -236,8 +251,10 @@ OpenedSource open_path(const DataConfig& config, DataUse use) {
                             .x_key = config.x_key,
                             .y_key = config.y_key,
                             .label_column = config.label_column,
+                            .weights = config.weights,
                             .header = config.header,
-                            .regression = config.regression};
+                            .regression = config.regression,
+                            .evaluation = use == DataUse::evaluation};
   OpenedSource opened;
   Reading reading{.config = config, .use = use, .opened = opened};
   opened.train = open_file(request, reading);

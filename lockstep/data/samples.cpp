@@ -11,6 +11,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
+#include "lockstep/data/sample_weights.hpp"
 #include "lockstep/data/scaling.hpp"
 
 namespace lockstep {
@@ -67,6 +68,12 @@ void Targets::gather_labels(std::span<const std::int64_t> ids, std::span<std::in
   for (std::size_t j = 0; j < ids.size(); ++j) out[j] = labels[static_cast<std::size_t>(ids[j])];
 }
 
+void Targets::gather_weights(std::span<const std::int64_t> ids, std::span<double> out) const {
+  if (weights.empty()) throw Error(ExitCode::bug, "data set: weights asked for, but it has none");
+  check_ids(ids, std::ssize(weights));
+  for (std::size_t j = 0; j < ids.size(); ++j) out[j] = weights[static_cast<std::size_t>(ids[j])];
+}
+
 template <class T>
 void Targets::gather_values(std::span<const std::int64_t> ids, Matrix<T> t) const {
   if (target_size() == 0) throw Error(ExitCode::bug, "data set: real targets asked for, but it has none");
@@ -81,8 +88,9 @@ template void Targets::gather_values(std::span<const std::int64_t>, Matrix<float
 template void Targets::gather_values(std::span<const std::int64_t>, Matrix<double>) const;
 
 std::string Targets::describe() const {
-  if (classes > 0) return count_of(classes, "class", "classes");
-  return target_size() > 0 ? fmt::format("targets [{}]", target_size()) : "no targets";
+  const char* weighted = weights.empty() ? "" : ", weighted";
+  if (classes > 0) return count_of(classes, "class", "classes") + weighted;
+  return (target_size() > 0 ? fmt::format("targets [{}]", target_size()) : "no targets") + weighted;
 }
 
 LabelRule mat_label_rule(const Array& labels, std::int64_t classes) {
@@ -142,6 +150,11 @@ void check_targets(const Targets& targets, std::int64_t samples, std::string_vie
                                               targets.labels[i], targets.classes, targets.classes - 1));
   }
   if (targets.classes == 0) check_values(targets.values, name);
+  if (!targets.weights.empty() && std::ssize(targets.weights) != samples)
+    throw Error(ExitCode::data, fmt::format("{}: {} samples but {} weights, one weight per sample was expected", name,
+                                            samples, targets.weights.size()));
+  if (const std::string fault = weights_fault(targets.weights, "sample"); !fault.empty())
+    throw Error(ExitCode::data, fmt::format("{}: {}", name, fault));
 }
 
 void check_ids(std::span<const std::int64_t> ids, std::int64_t size) {

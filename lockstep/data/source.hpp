@@ -56,6 +56,7 @@ struct DataConfig {
   std::string x_key, y_key, test_x_key, test_y_key;
   std::optional<bool> header;
   std::string label_column;
+  std::string weights;     // of the samples: a column, an array or a file
   std::string label_rule;  // how labels become classes (samples.hpp); default: mat_label_rule for .mat, else as stored
   bool regression = false;
   bool stream = false;

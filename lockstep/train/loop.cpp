@@ -70,7 +70,17 @@ void Loop::prepare(const Dataset& data) {
   check(data);
   // Initial weights are drawn at first use: not by two members at once.
   if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());
+  SampleWeights weights(data, setup_.options.class_weights);
+  setup_.weights = weights.any() ? std::make_unique<const SampleWeights>(std::move(weights)) : nullptr;
   executor_->prepare(data);
+}
+
+Batch Loop::batch_of(const Dataset& data, std::span<const std::int64_t> ids) const {
+  return {.data = data,
+          .ids = ids,
+          .epoch = progress_.epoch,
+          .weights = setup_.weights.get(),
+          .weight = setup_.weights ? setup_.weights->sum(ids) : double(ids.size())};
 }
 
 std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& options) {
@@ -123,7 +133,7 @@ void Loop::run_epoch(const Member& member, const Dataset& data, const FitOptions
 
 void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
   if (member.index == 0) {
-    progress_.begin_epoch(setup_.options, data);
+    progress_.begin_epoch(setup_.options, data, setup_.weights.get());
     close(fit, member, kShuffleSection);
   }
   meet(fit, member);
@@ -141,13 +151,11 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
   const Batches& batches = *progress_.batches;
   for (std::int64_t b = progress_.batch; b < batches.count(); ++b) {
     const std::int64_t step = progress_.steps + b;
-    const Batch batch{.data = data,
-                      .ids = batches.ids(b),
-                      .epoch = progress_.epoch,
-                      .step = step,
-                      .rate = progress_.rate_at(setup_.options, step, epochs * batches.count()),
-                      .next = b + 1 < batches.count() ? batches.ids(b + 1) : std::span<const std::int64_t>{},
-                      .fit = &fit};
+    Batch batch = batch_of(data, batches.ids(b));
+    batch.step = step;
+    batch.rate = progress_.rate_at(setup_.options, step, epochs * batches.count());
+    if (b + 1 < batches.count()) batch.next = batches.ids(b + 1);
+    batch.fit = &fit;
     const StepResult result = executor_->train_batch(member, batch);
     if (member.index != 0) continue;
     // While the other members run the slots of the next step: they wait for member 0 at its first barrier, so the
@@ -186,23 +194,21 @@ void Loop::end_epoch(const FitOptions& fit, double seconds, double validation_se
 double Loop::step(const Dataset& data, std::span<const std::int64_t> ids) {
   prepare(data);
   const std::int64_t step = progress_.steps;
-  const Batch batch{.data = data,
-                    .ids = ids,
-                    .epoch = progress_.epoch,
-                    .step = step,
-                    .rate = progress_.rate_at(setup_.options, step, step + 1)};
+  Batch batch = batch_of(data, ids);
+  batch.step = step;
+  batch.rate = progress_.rate_at(setup_.options, step, step + 1);
   double loss = 0;
   run_team(executor_->step_members(), [&](const Member& member) {
     const StepResult result = executor_->train_batch(member, batch);
     if (member.index == 0) loss = result.scores.loss;
   });
   ++progress_.steps;
-  return loss / double(ids.size());
+  return mean_loss(loss, batch.weight);
 }
 
 std::vector<double> Loop::gradient(const Dataset& data, std::span<const std::int64_t> ids) {
   prepare(data);
-  return executor_->gradient({.data = data, .ids = ids, .epoch = progress_.epoch});
+  return executor_->gradient(batch_of(data, ids));
 }
 
 Scores Loop::evaluate(const Dataset& data) {

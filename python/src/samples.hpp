@@ -36,6 +36,10 @@ class ArrayDataset final : public Dataset {
   }
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override { targets_.gather_values(ids, t); }
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override { targets_.gather_values(ids, t); }
+  bool has_weights() const override { return !targets_.weights.empty(); }
+  void weights(std::span<const std::int64_t> ids, std::span<double> out) const override {
+    targets_.gather_weights(ids, out);
+  }
   std::string describe() const override;
 
   ElementType type() const { return type_; }

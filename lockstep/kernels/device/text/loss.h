@@ -36,24 +36,27 @@ KERNEL softmax_backward(IN(REAL, y), I64 y_stride, IN(REAL, dy), I64 dy_stride, 
 }
 
 KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, labels), IN(REAL, values), I64 values_stride,
-                     OUT(REAL, loss), OUT(REAL, dz), I64 dz_stride, I64 rows, I64 cols) {
+                     IN(REAL, weights), OUT(REAL, loss), OUT(REAL, dz), I64 dz_stride, I64 rows, I64 cols) {
   USE_IN(REAL, z);
   USE_IN(int, labels);
   USE_IN(REAL, values);
+  USE_IN(REAL, weights);
   USE_OUT(REAL, loss);
   USE_OUT(REAL, dz);
   const I64 s = GLOBAL_ITEM(0);
   if (s >= cols) return;
+  const REAL factor = weights_base ? scale * weights[s] : scale;
   if (kind == CROSS_ENTROPY) {
     const REAL largest = column_max(z + s, z_stride, rows);
     const I64 label = labels[s];
     REAL sum = R(0);
     for (I64 k = 0; k < rows; ++k) sum = sum + real_exp(z[k * z_stride + s] - largest);
-    loss[s] = real_log(sum) - (z[label * z_stride + s] - largest);
+    const REAL value = real_log(sum) - (z[label * z_stride + s] - largest);
+    loss[s] = weights_base ? weights[s] * value : value;
     if (!dz_base) return;
     for (I64 k = 0; k < rows; ++k) {
       const REAL p = real_exp(z[k * z_stride + s] - largest) / sum;
-      dz[k * dz_stride + s] = scale * (k == label ? p - R(1) : p);
+      dz[k * dz_stride + s] = factor * (k == label ? p - R(1) : p);
     }
     return;
   }
@@ -70,14 +73,14 @@ KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, la
     if (kind == BINARY_CROSS_ENTROPY) {
       const REAL positive = value > R(0) ? value : R(0), size = value < R(0) ? -value : value;
       sum = sum + (fma(-value, t, positive) + real_log1p(real_exp(-size)));
-      if (dz_base) dz[k * dz_stride + s] = scale * (real_sigmoid(value) - t);
+      if (dz_base) dz[k * dz_stride + s] = factor * (real_sigmoid(value) - t);
     } else {
       const REAL difference = value - t;
       sum = fma(R(0.5) * difference, difference, sum);
-      if (dz_base) dz[k * dz_stride + s] = scale * difference;
+      if (dz_base) dz[k * dz_stride + s] = factor * difference;
     }
   }
-  loss[s] = sum;
+  loss[s] = weights_base ? weights[s] * sum : sum;
 }
 
 KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels), IN(REAL, loss), IN(I64, bounds),
