@@ -37,6 +37,19 @@ std::unique_ptr<Transport> connect_transport(LibraryCalls* calls = nullptr);
 /// is looked for in LOCKSTEP_MPI_DIR, beside the program, and in ../lib/lockstep from there. Errors as above.
 std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher, LibraryCalls* calls);
 
+/// A communicator that another user of MPI in this process has made: mpi4py.
+struct MpiCommunicator {
+  MpiLibrary library = MpiLibrary::open_mpi;
+  int handle = 0;  // of Fortran (MPI_Comm_c2f)
+};
+
+/// The ranks of a communicator: all of them call this together. Error(usage), with the cure, where the plugin has
+/// another copy of MPI than the communicator, or MPI was started for one thread.
+std::unique_ptr<Transport> make_mpi_transport(const MpiCommunicator& communicator, LibraryCalls* calls);
+
+/// Whether the transport is one of make_mpi_transport with the ranks of the communicator in the same order.
+bool has_ranks_of(const Transport& transport, const MpiCommunicator& communicator);
+
 /// Whether the process that started this one is still there: mpirun, or its agent on this host.
 class LauncherWatch {
  public:

@@ -91,7 +91,7 @@ def ladder(config: str | pathlib.Path, overrides: Mapping[str, Any] | None = Non
                           text=True)
     if done.returncode:
         lines = (done.stderr or "").strip().splitlines()
-        raise Error(lines[-1] if lines else f"ladder ended with exit code {done.returncode}",
+        raise Error(lines[-1].removeprefix("lockstep: ") if lines else f"ladder ended with exit code {done.returncode}",
                     _code_name(done.returncode))
     return Ladder([json.loads(line) for line in done.stdout.splitlines() if line], directory)
 

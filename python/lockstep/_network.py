@@ -7,8 +7,9 @@ from typing import Any, Callable, NamedTuple
 
 from lockstep import _core
 from lockstep._data import as_array, pairs_of
-from lockstep._error import Error
+from lockstep._error import Error, text, whole_number
 from lockstep._progress import Progress, is_wanted
+from lockstep._ranks import communicator
 from lockstep._records import Layer, config_of, described, option_lines
 from lockstep._run import Run
 
@@ -24,7 +25,8 @@ class Scores(NamedTuple):
 class Weights(MutableMapping[str, Any]):
     """The parameters of a network by name, as ``torch.nn.Sequential`` names them.
 
-    Reading gives a view of the network's memory that cannot be written; assign an array to set a parameter.
+    Reading gives a view of the network's memory. Assign an array to set a parameter, or write into the view: what is
+    written is checked and takes effect at once.
 
     Examples
     --------
@@ -33,8 +35,10 @@ class Weights(MutableMapping[str, Any]):
     >>> list(net.weights), net.weights["0.weight"].shape
     (['0.weight', '0.bias'], (3, 2))
     >>> net.weights["0.bias"] = [1.0, 2.0, 3.0]
+    >>> net.weights["0.bias"] -= 0.5
+    >>> net.weights["0.bias"][0] = 7.0
     >>> net.weights["0.bias"].tolist()
-    [1.0, 2.0, 3.0]
+    [7.0, 1.5, 2.5]
     """
 
     def __init__(self, net: Any) -> None:
@@ -43,7 +47,8 @@ class Weights(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._net.weight_names():
             raise KeyError(name)
-        return self._net.weight(name)
+        from lockstep._parameter import parameter
+        return parameter(self._net, name)
 
     def __setitem__(self, name: str, values: Any) -> None:
         import numpy as np
@@ -60,6 +65,19 @@ class Weights(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return "Weights(" + ", ".join(f"{name}: {list(self[name].shape)}" for name in self) + ")"
+
+
+def _input_config(shape: Any) -> Any:
+    if isinstance(shape, (str, dict)) or not hasattr(shape, "__iter__"):
+        return shape
+    return [extent if isinstance(extent, int) else getattr(extent, "item", lambda each=extent: each)()
+            for extent in shape]
+
+
+def _layer_configs(layers: Any) -> list[Any]:
+    if isinstance(layers, (Layer, str, dict)) or not hasattr(layers, "__iter__"):
+        raise Error(f"Network: a list of layers was expected, not {layers!r:.60}")
+    return [_layer_config(layer) for layer in layers]
 
 
 def _layer_config(layer: Any) -> Any:
@@ -97,9 +115,9 @@ class Network:
 
     def __init__(self, input: int | tuple[int, ...], layers: list[Any] | tuple[Any, ...], *, precision: str = "float32",
                  init: Any = None, seed: int | None = None) -> None:
-        model = {"input": list(input) if isinstance(input, (tuple, list)) else input,
-                 "layers": [_layer_config(layer) for layer in layers], "precision": precision, "init": config_of(init)}
-        self._net = _core.make_net(model, seed)
+        model = {"input": _input_config(input), "layers": _layer_configs(layers), "precision": precision,
+                 "init": config_of(init)}
+        self._net = _core.make_net(model, None if seed is None else whole_number(seed, "Network: seed"))
         self.last_run: Run | None = None
 
     @classmethod
@@ -115,7 +133,9 @@ class Network:
         return cls._of(_core.load_net(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a model file that `load` and every command of the program read."""
+        """Writes a model file (``.safetensors``) that `load` and every command of the program read."""
+        if not os.fspath(path).endswith(".safetensors"):
+            raise Error(f"save: {os.fspath(path)}: model files end in .safetensors; export writes .onnx, .npz and .mat")
         self._net.save(os.fspath(path))
 
     def export(self, path: str | os.PathLike[str]) -> None:
@@ -161,6 +181,9 @@ class Network:
 
     @class_names.setter
     def class_names(self, names: list[str]) -> None:
+        wanted = max(self.outputs, 2)
+        if isinstance(names, str) or len(names) != wanted:
+            raise Error(f"class_names: a list of {wanted} names was expected, one per class")
         self._net.class_names = [str(name) for name in names]
 
     def summary(self) -> list[dict[str, Any]]:
@@ -169,7 +192,7 @@ class Network:
 
     def reset(self, seed: int = 1) -> None:
         """Draws all weights anew; the next `fit` is a new training."""
-        self._net.reset(seed)
+        self._net.reset(whole_number(seed, "reset: seed"))
 
     # Training
 
@@ -179,32 +202,43 @@ class Network:
                 raise Error("Samples of load_data bring their targets: leave y out", "usage")
             return x
         if y is None:
-            x, y = pairs_of(x, name)
+            x, y = pairs_of(x, name, self.input_shape)
         return self._net.samples(as_array(x, f"x{name}"), as_array(y, f"y{name}"), loss, name)
 
     def fit(self, x: Any, y: Any = None, *, validation: Any = None, backend: str = "simd", threads: int = 0,
-            on_step: Callable[[dict[str, Any]], Any] | None = None,
-            on_epoch: Callable[[dict[str, Any]], Any] | None = None,
-            profile: bool = False, resume: bool | None = None, verbose: bool | None = None, **options: Any) -> Run:
+            comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
+            on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
+            resume: bool | None = None, verbose: bool | None = None, **options: Any) -> Run:
+        group = communicator(comm)
         wanted = _train_options(options, "fit")
-        loss = wanted.get("loss", "cross-entropy")
+        loss = text(wanted.get("loss", "cross-entropy"), "fit: loss")
+        threads = whole_number(threads, "fit: threads")
+        for name, callback in (("on_step", on_step), ("on_epoch", on_epoch)):
+            if callback is not None and not callable(callback):
+                raise Error(f"fit: {name}: a function was expected, not {callback!r:.60}")
         data = self._samples(x, y, loss)
+        self._net.check_training(data)
         held_out = None
         if validation is not None:
-            pair = validation if isinstance(validation, (tuple, list)) else (validation, None)
+            is_pair = isinstance(validation, (tuple, list)) and len(validation) == 2
+            if not is_pair and (isinstance(validation, (tuple, float, int)) or hasattr(validation, "shape") and
+                                not isinstance(validation, _core.Samples)):
+                raise Error("fit: validation: (x, y), Samples of load_data or a data set of pairs was expected, not "
+                            f"{type(validation).__name__}")
+            pair = validation if is_pair else (validation, None)
             held_out = self._samples(*pair, loss, "_validation")
-        progress = Progress(wanted.get("epochs", 1)) if is_wanted(verbose) else None
+        progress = Progress(wanted.get("epochs", 1)) if is_wanted(verbose, comm) else None
         metrics: list[dict[str, Any]] = []
 
         def epoch(record: dict[str, Any]) -> bool:
             metrics.append(record)
             if progress is not None:
                 progress.epoch(record)
-            return on_epoch is not None and on_epoch(record) is True
+            return on_epoch is not None and is_true(on_epoch(record))
 
         result: dict[str, Any] = {}
         try:
-            result = self._net.fit(data, held_out, wanted, backend, threads, on_step, epoch,
+            result = self._net.fit(data, held_out, wanted, text(backend, "fit: backend"), threads, group, on_step, epoch,
                                    progress.step if progress is not None else None, profile, resume)
         finally:
             if progress is not None:
@@ -289,6 +323,15 @@ class Network:
         self.last_run = None
 
 
+def is_true(answer: Any) -> bool:
+    """True of Python or NumPy; no other answer of a callback stops a training."""
+    return answer is True or (type(answer).__name__ in ("bool", "bool_") and bool(answer))
+
+
+# What other libraries call it.
+_ALIASES = {"lr": "optimizer=ls.Adam(lr)", "learning_rate": "optimizer=ls.Adam(lr)", "batch_size": "batch",
+            "validation_data": "validation", "weight_decay": "l2", "callbacks": "on_step and on_epoch",
+            "n_jobs": "threads", "random_state": "seed", "max_iter": "epochs", "device": "backend"}
 _TRAIN_KEYS = [field["name"] for field in described["train"]]
 
 
@@ -297,8 +340,9 @@ def _train_options(options: dict[str, Any], what: str) -> dict[str, Any]:
     for key, value in options.items():
         if key not in _TRAIN_KEYS:
             import difflib
-            near = difflib.get_close_matches(key, [*_TRAIN_KEYS, "validation", "backend", "threads", "verbose"], 1)
-            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(_TRAIN_KEYS)}"
+            known = [*_TRAIN_KEYS, "validation", "backend", "threads", "comm", "verbose"]
+            near = [_ALIASES[key]] if key in _ALIASES else difflib.get_close_matches(key, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
             raise TypeError(f"{what}() has no option {key!r}{hint}")
         if callable(value) and not isinstance(value, numbers.Number):
             raise Error(f"{what}: {key}: functions and classes written in Python are not supported; give a name or an "
@@ -327,6 +371,9 @@ backend : str, default "simd"
     One of `backends`.
 threads : int, default 0
     0: ``OMP_NUM_THREADS``, else as many as there are processors.
+comm : mpi4py.MPI.Comm, optional
+    The ranks that train together; all of them call `fit`. Default: all that ``mpirun`` or ``srun`` started.
+    ``MPI.COMM_SELF``: every rank trains alone.
 on_step, on_epoch : callable, optional
     Get a dict after every step and epoch. Training stops when one returns ``True`` or raises. They may read, save and
     evaluate the network, not change it. Under `mpirun` all ranks pass the same callbacks.

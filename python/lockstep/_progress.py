@@ -15,9 +15,13 @@ def quiet(on: bool = True) -> None:
     _silent = on
 
 
-def is_wanted(verbose: bool | None) -> bool:
-    """Rank 0 alone prints."""
-    return (not _silent if verbose is None else verbose) and _core.rank() == 0
+def is_wanted(verbose: bool | None, comm: Any = None) -> bool:
+    """Rank 0 alone prints. Where ranks train apart, rank 0 of all unless `verbose` says that each rank 0 does."""
+    if not (not _silent if verbose is None else verbose):
+        return False
+    if comm is None:
+        return _core.rank() == 0
+    return comm.Get_rank() == 0 and (verbose is True or sys.modules["mpi4py.MPI"].COMM_WORLD.Get_rank() == 0)
 
 
 def _in_notebook() -> bool:

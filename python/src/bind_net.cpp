@@ -246,6 +246,10 @@ void bind_net(nb::module_& module) {
       .def_prop_ro("json", [](const Net& self) { return network_to_json(self.network); })
       .def("summary", &summary)
       .def("samples", &samples_of, nb::arg("x"), nb::arg("y").none(), nb::arg("loss").none(), nb::arg("name"))
+      .def("check_training",
+           [](const Net&, const Samples& samples) {
+             if (const auto* array = dynamic_cast<const ArrayDataset*>(samples.data.get())) array->check_pictures();
+           })
       .def("predict_fast", &predict_fast)
       .def("time_predict", &time_predict)
       .def("predict", &predict_samples)

@@ -21,8 +21,8 @@ using AnyArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 /// contiguous, in C order. The array must stay as it is while the data set lives.
 class ArrayDataset final : public Dataset {
  public:
-  /// Error(usage) for a layout or a type that cannot be read in place, Error(data) for numbers that are not finite and
-  /// targets that do not fit; messages begin with `name`.
+  /// Error(usage) for a layout or a type that cannot be read in place, Error(data) for targets that do not fit;
+  /// messages begin with `name`.
   ArrayDataset(AnyArray features, Targets targets, Scaling scaling, const std::string& name);
 
   std::int64_t size() const override { return size_; }
@@ -44,6 +44,10 @@ class ArrayDataset final : public Dataset {
 
   ElementType type() const { return type_; }
   const Scaling& scaling() const { return scaling_; }
+  /// Error(data) for numbers that are not finite, or that this precision cannot hold.
+  void check_numbers(const std::string& name, Precision precision) const;
+  /// Error(data) for bytes that are all 0 or 1: not what bytes are taken for, pictures from 0 to 255.
+  void check_pictures() const;
 
  private:
   template <class T>

@@ -15,7 +15,7 @@ import zipfile
 
 MOST_BYTES = 8_000_000
 CORE = ["interface_test.py", "hash_test.py", "process_test.py"]
-REST = ["interface_test.py", "sklearn_test.py", "docs_test.py"]
+REST = ["interface_test.py", "comm_test.py", "sklearn_test.py", "docs_test.py"]
 
 
 def run(command, **options):
