@@ -75,7 +75,7 @@ std::string require_key(const Reader& reader, const std::string& path, std::opti
 template <class Reader>
 std::optional<Array> weights_in(const Reader& reader, const PairRequest& request) {
   if (request.weights.empty()) return std::nullopt;
-  return reader.read(require_key(reader, request.path, request.weights, {}, "weights"));
+  return reader.read(request.weights);
 }
 
 ArrayPair read_mat_pair(const PairRequest& request) {
