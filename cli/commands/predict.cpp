@@ -14,6 +14,8 @@
 #include "cli/output/rows.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/data/formats/cifar.hpp"
+#include "lockstep/data/formats/image.hpp"
 #include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/model/outputs.hpp"
 #include "lockstep/run/verbose.hpp"
@@ -52,7 +54,7 @@ class Prediction {
 
   void add_file(const std::string& path) {
     if (is_single(path)) return add_picture(path);
-    if (std::filesystem::is_directory(path) && !has_class_folders(path)) {
+    if (std::filesystem::is_directory(path) && !is_cifar(path) && !has_class_folders(path)) {
       const std::vector<std::string> pictures = pictures_in(path);
       for (const std::string& picture : pictures) add_picture(picture);
       return;

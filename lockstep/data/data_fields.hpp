@@ -84,7 +84,9 @@ inline constexpr auto data_fields() {
             "[labels](#labels)")
           .quiet(),
       field("regression", &D::regression, "targets are real numbers, not labels").quiet(),
-      field("stream", &D::stream, "read plain IDX and `.npy` by slices: for data larger than memory").quiet(),
+      field("stream", &D::stream,
+            "read plain IDX, `.npy` and folders of pictures by slices: for data larger than memory")
+          .quiet(),
       field("shape", &D::shape, "reshape every sample, for example `[1, 20, 20]`; default: as stored"),
       field("layout", &D::layout, OneOf{layout_names},
             "`nhwc`: images stand as height, width, channels, and are turned; default: `nchw`")

@@ -10,6 +10,7 @@
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file_dataset.hpp"
+#include "lockstep/data/folder_dataset.hpp"
 #include "lockstep/data/formats/cifar.hpp"
 #include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/data/opened_source.hpp"
@@ -18,6 +19,8 @@
 
 namespace lockstep {
 namespace {
+
+constexpr const char* kStreams = "stream reads IDX and .npy files and folders of pictures; save other arrays as .npy";
 
 /// One file, or one pair of arrays of it, on its way to a data set.
 struct Reading {
@@ -168,8 +171,7 @@ std::vector<double> weights_of(const std::optional<Array>& stored, const std::st
 std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Reading& reading) {
   const DataConfig& config = reading.config;
   const FileFormat format = format_of(request.path);
-  require_setting(format == FileFormat::idx || format == FileFormat::npy, config, "stream",
-                  "stream reads IDX and .npy files only");
+  require_setting(format == FileFormat::idx || format == FileFormat::npy, config, "stream", kStreams);
   require_setting(!config.transpose && config.resize.size == 0, config, "stream",
                   "stream cannot transpose or resize images");
   std::optional<Shape> shape;
@@ -223,7 +225,7 @@ std::shared_ptr<const StoredDataset> open_pair(const PairRequest& request, Readi
 std::shared_ptr<const StoredDataset> open_table(const PairRequest& request, Reading& reading) {
   OpenedSource& opened = reading.opened;
   const DataConfig& config = reading.config;
-  require_setting(!config.stream, config, "stream", "stream reads IDX and .npy files only");
+  require_setting(!config.stream, config, "stream", kStreams);
   const bool first = !request.test;
   const TableRules rules{.plan = opened.table ? &*opened.table : nullptr,
                          .named_labels = first ? reading.trained.named_labels : opened.named_labels};
@@ -253,7 +255,14 @@ std::shared_ptr<const StoredDataset> open_file(const PairRequest& request, Readi
   return format_of(request.path) == FileFormat::csv ? open_table(request, reading) : open_pair(request, reading);
 }
 
-/// The pictures of a folder or archive as a data set; those of several sizes are transposed and resized already.
+/// A folder or archive as a data set, and what was found on the way.
+struct OpenedFolder {
+  std::shared_ptr<const StoredDataset> data;
+  std::vector<std::string> class_names, notes;
+  bool resized = false;
+};
+
+/// Those of several sizes are transposed and resized already.
 std::shared_ptr<const StoredDataset> finish_folder(ImageFolder folder, const DataConfig& config,
                                                    const std::string& name) {
   if (!folder.resized) return finish_samples(std::move(folder.samples), config, name);
@@ -263,8 +272,24 @@ std::shared_ptr<const StoredDataset> finish_folder(ImageFolder folder, const Dat
                                          folder.samples.shape);
 }
 
+OpenedFolder open_pictures(const std::string& path, const DataConfig& config, const ImageFolderOptions& options) {
+  if (!config.stream) {
+    ImageFolder folder = read_image_folder(path, options);
+    OpenedFolder opened{nullptr, folder.class_names, folder.notes, folder.resized};
+    opened.data = finish_folder(std::move(folder), config, path);
+    return opened;
+  }
+  require_setting(config.shape.empty(), config, "shape", "stream reads pictures in their own shape");
+  ImageFolderOptions one_by_one = options;
+  one_by_one.one_by_one = config.resize.size != 0 || config.transpose;
+  if (config.transpose) one_by_one.resize = config.resize.size;
+  auto reader = std::make_shared<ImageFolderReader>(path, one_by_one);
+  OpenedFolder opened{nullptr, reader->class_names(), reader->notes(), reader->resizes()};
+  opened.data = std::make_shared<FolderDataset>(std::move(reader), path);
+  return opened;
+}
+
 OpenedSource open_folder(const DataConfig& config, DataUse use, const TrainedData& trained) {
-  require_setting(!config.stream, config, "stream", "stream reads IDX and .npy files only");
   require_setting(config.weights.empty(), config, "weights",
                   "images of a folder have no weights; train.class_weights weighs classes");
   require_setting(!is_channels_last(config), config, "layout", "images of a folder have their channels first already");
@@ -278,7 +303,7 @@ OpenedSource open_folder(const DataConfig& config, DataUse use, const TrainedDat
   if (config.resize.size == 0 && square) options.resize = wanted[1];
   if (wanted.size() == 3 && (wanted[0] == 1 || wanted[0] == 3)) options.channels = wanted[0];
   if (trained.pictures || trained.named_labels) options.classes = trained.class_names;
-  ImageFolder train = read_image_folder(config.source, options);
+  OpenedFolder train = open_pictures(config.source, config, options);
   if (train.class_names.size() < 2 && use == DataUse::training)
     throw Error(ExitCode::data, fmt::format("{}: it has one class, {}, and from one class nothing can be learnt",
                                             config.source, train.class_names.front()));
@@ -291,20 +316,20 @@ OpenedSource open_folder(const DataConfig& config, DataUse use, const TrainedDat
                     "data.resize decides",
                     config.source, options.resize, options.resize));
   }
-  opened.train = finish_folder(std::move(train), config, config.source);
+  opened.train = train.data;
   if (!config.test.empty()) {
     opened.test = at_setting(config, "test", [&] {
       options.classes = opened.class_names;
-      ImageFolder test = read_image_folder(config.test, options);
+      const OpenedFolder test = open_pictures(config.test, config, options);
       opened.notes.insert(opened.notes.end(), test.notes.begin(), test.notes.end());
-      return finish_folder(std::move(test), config, config.test);
+      return test.data;
     });
   }
   return opened;
 }
 
 OpenedSource open_cifar(const DataConfig& config) {
-  require_setting(!config.stream, config, "stream", "stream reads IDX and .npy files only");
+  require_setting(!config.stream, config, "stream", kStreams);
   require_setting(!is_channels_last(config), config, "layout", "images of CIFAR have their channels first already");
   OpenedSource opened;
   opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];

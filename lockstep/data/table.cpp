@@ -102,8 +102,18 @@ class TableReader {
     const bool absent = named && !find_column(names, width, label_column_);
     if (predicting && (only_inputs || absent)) return;
     label_ = choose_label(names, width, label_column_, result_.name);
-    const bool input = std::find(places_.begin(), places_.end(), label_.column) != places_.end();
-    if (input && predicting) label_ = {};  // guessed, and the model takes it as an input
+    if (std::find(places_.begin(), places_.end(), label_.column) == places_.end()) return;
+    if (predicting) {
+      label_ = {};  // guessed, and the model takes it as an input
+    } else if (static_cast<std::int64_t>(places_.size()) + 1 == width) {
+      places_.clear();  // without names, the label may stand elsewhere than in training
+      for (std::int64_t c = 0; c < width; ++c)
+        if (c != label_.column) places_.push_back(c);
+    } else {
+      throw Error(ExitCode::usage, fmt::format("{}: {} is an input of the model and cannot be its label; "
+                                               "data.label_column names another",
+                                               result_.name, column_name(names, label_.column)));
+    }
   }
 
   void choose_weights(std::span<const std::string> names, std::int64_t width) {
@@ -134,38 +144,21 @@ class TableReader {
     if (config_.regression)
       bad_table(result_.y_name, fmt::format("\"{}\" in line {} is no number, and data.regression is about numbers",
                                             printable(label.first_word.text), label.first_word.line));
-    check_stray_word(label, label_.column, "the label");
-  }
-
-  /// A word among many numbers is a slip of the pen and no category.
-  void check_stray_word(const CsvColumn& cells, std::int64_t c, const char* what) const {
-    if (cells.first_word.line == 0 || cells.numbers < 9 * (rows() - cells.numbers - cells.missing)) return;
-    bad_table(result_.name,
-              fmt::format("line {}: {}: \"{}\" stands among numbers; mend it, {}", cells.first_word.line, column(c),
-                          printable(cells.first_word.text),
-                          *what != '\0' ? "since this is the label"
-                                        : fmt::format("or say that the column holds words, data.categorical = [\"{0}\"]"
-                                                      ", or leave it out, data.drop = [\"{0}\"]",
-                                                      table_.names.empty()
-                                                          ? std::to_string(c)
-                                                          : printable(table_.names[static_cast<std::size_t>(c)]))));
+    if (is_slip(label, rows()))
+      bad_table(result_.name,
+                fmt::format("line {}: {}: \"{}\" stands among numbers, and this is the label; mend it",
+                            label.first_word.line, column(label_.column), printable(label.first_word.text)));
   }
 
   /// Words where the plan has numbers.
   void check_columns() const {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       const CsvColumn& here = cells(places_[i]);
-      if (rules_.plan == nullptr && !asked_as_words(places_[i])) check_stray_word(here, places_[i], "");
       if (!result_.plan.columns[i].categories.empty() || here.words.empty()) continue;
       bad_table(result_.name,
                 fmt::format("line {}: {}: \"{}\" is not a number, and the model was trained on numbers there",
                             here.first_word.line, column(places_[i]), printable(here.first_word.text)));
     }
-  }
-
-  bool asked_as_words(std::int64_t c) const {
-    return std::any_of(config_.categorical.begin(), config_.categorical.end(),
-                       [&](const std::string& name) { return find_column(table_.names, width(), name) == c; });
   }
 
   /// The rows that data.missing keeps.

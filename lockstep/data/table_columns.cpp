@@ -99,8 +99,24 @@ class Planner {
       for (std::int64_t c = 0; c < width_; ++c)
         if (c != request_.label && c != request_.weights) columns.push_back(c);
     std::erase_if(columns, [&](std::int64_t c) { return dropped.contains(c); });
+    for (const std::int64_t c : columns) check_slip(c);
     std::erase_if(columns, [&](std::int64_t c) { return is_useless(c, asked.contains(c)); });
     return columns;
+  }
+
+  void check_slip(std::int64_t c) const {
+    const CsvColumn& cells = table_.columns[static_cast<std::size_t>(c)];
+    const auto& words = request_.config.categorical;
+    const bool asked = std::any_of(words.begin(), words.end(), [&](const std::string& name) {
+      return find_column(table_.names, width_, name) == c;
+    });
+    if (asked || !is_slip(cells, rows_)) return;
+    throw Error(
+        ExitCode::data,
+        fmt::format("{}: line {}: {}: \"{}\" stands among numbers; mend it, or say that the column holds words, "
+                    "data.categorical = [\"{}\"], or leave it out, data.drop = [\"{}\"]",
+                    request_.name, cells.first_word.line, column(c), printable(cells.first_word.text),
+                    printable(key_of(table_.names, c)), printable(key_of(table_.names, c))));
   }
 
   /// Says why a column is left out that nobody has asked for.
@@ -174,6 +190,10 @@ class Planner {
 };
 
 }  // namespace
+
+bool is_slip(const CsvColumn& column, std::int64_t rows) {
+  return column.first_word.line > 0 && column.numbers >= 9 * (rows - column.numbers - column.missing);
+}
 
 std::string label_names() { return fmt::format("{}", fmt::join(kLabelNames, ", ")); }
 

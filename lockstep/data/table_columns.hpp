@@ -15,6 +15,9 @@ namespace lockstep {
 std::int64_t require_column(std::span<const std::string> names, std::int64_t width, std::string_view column,
                             std::string_view name, std::string_view key);
 
+/// A word among many numbers is a slip of the pen and no category.
+bool is_slip(const CsvColumn& column, std::int64_t rows);
+
 struct PlanRequest {
   const CsvTable& table;
   const DataConfig& config;
