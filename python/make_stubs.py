@@ -36,8 +36,8 @@ FIT = '''
 class Network(_Network):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network: ...
-    def fit(self, x: Any, y: Any = None, *, validation: Any = None, backend: str = "simd", threads: int = 0,
-            comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
+    def fit(self, x: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None, backend: str = "simd",
+            threads: int = 0, comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
             on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
             resume: bool | None = None, verbose: bool | None = None,
             {options}) -> Run: ...

@@ -25,13 +25,14 @@ def backends() -> list[str]: ...
 class Network(_Network):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network: ...
-    def fit(self, x: Any, y: Any = None, *, validation: Any = None, backend: str = "simd", threads: int = 0,
-            comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
+    def fit(self, x: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None, backend: str = "simd",
+            threads: int = 0, comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
             on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
             resume: bool | None = None, verbose: bool | None = None,
             loss: str = 'cross-entropy', optimizer: Optimizer | str = 'adam',
             schedule: Schedule | str = 'constant', batch: int | str = 64,
-            slots: int | str = 'auto', reduction: str = 'mean', l2: float = 0.0,
+            slots: int | str = 'auto', reduction: str = 'mean',
+            class_weights: str | Sequence[float] | None = None, l2: float = 0.0,
             clip_norm: float = 0.0, shuffle: bool = True, epochs: int = 1, seed: int = 1) -> Run: ...
 
 class Linear(Layer):

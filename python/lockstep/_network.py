@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple
 
 from lockstep import _core
@@ -196,27 +196,41 @@ class Network:
 
     # Training
 
-    def _samples(self, x: Any, y: Any, loss: str | None, name: str = "") -> Any:
+    def _samples(self, x: Any, y: Any, loss: str | None, name: str = "", weight: Any = None) -> Any:
         if isinstance(x, _core.Samples):
-            if y is not None:
-                raise Error("Samples of load_data bring their targets: leave y out", "usage")
+            if y is not None or weight is not None:
+                raise Error("Samples of load_data bring their targets and weights: leave y and sample_weight out")
             return x
         if y is None:
             x, y = pairs_of(x, name, self.input_shape)
-        return self._net.samples(as_array(x, f"x{name}"), as_array(y, f"y{name}"), loss, name)
+        if weight is not None:
+            weight = as_array(weight, "sample_weight")
+        return self._net.samples(as_array(x, f"x{name}"), as_array(y, f"y{name}"), weight, loss, name)
 
-    def fit(self, x: Any, y: Any = None, *, validation: Any = None, backend: str = "simd", threads: int = 0,
-            comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
+    def _by_class(self, weights: Any) -> Any:
+        """Weights of a dict by class as a list; those that it does not name are 1."""
+        if not isinstance(weights, Mapping):
+            return weights
+        count = max(self.outputs, 2)
+        for key in weights:
+            if key not in range(count):
+                raise Error(f"class_weights: {key!r:.60} is no class; there are 0 to {count - 1}")
+        return [weights.get(index, 1.0) for index in range(count)]
+
+    def fit(self, x: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None, backend: str = "simd",
+            threads: int = 0, comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
             on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
             resume: bool | None = None, verbose: bool | None = None, **options: Any) -> Run:
         group = communicator(comm)
+        if "class_weights" in options:
+            options["class_weights"] = self._by_class(options["class_weights"])
         wanted = _train_options(options, "fit")
         loss = text(wanted.get("loss", "cross-entropy"), "fit: loss")
         threads = whole_number(threads, "fit: threads")
         for name, callback in (("on_step", on_step), ("on_epoch", on_epoch)):
             if callback is not None and not callable(callback):
                 raise Error(f"fit: {name}: a function was expected, not {callback!r:.60}")
-        data = self._samples(x, y, loss)
+        data = self._samples(x, y, loss, weight=sample_weight)
         self._net.check_training(data)
         held_out = None
         if validation is not None:
@@ -260,12 +274,15 @@ class Network:
             Default: that of training, or ``cross-entropy``.
         """
         chosen = loss or self._net.loss or "cross-entropy"
-        scores = self._net.evaluate(self._samples(x, y, chosen), {"loss": chosen}, backend, threads)
+        scores = self._net.evaluate(self._samples(x, y, chosen), {"loss": chosen}, text(backend, "evaluate: backend"),
+                                    whole_number(threads, "evaluate: threads"))
         return Scores(scores["samples"], scores["loss"], scores.get("accuracy"))
 
-    def gradient(self, x: Any, y: Any = None, *, loss: str | None = None, reduction: str = "mean", l2: float = 0.0,
-                 backend: str = "simd", threads: int = 0) -> dict[str, Any]:
+    def gradient(self, x: Any, y: Any = None, *, sample_weight: Any = None, class_weights: Any = None,
+                 loss: str | None = None, reduction: str = "mean", l2: float = 0.0, backend: str = "simd",
+                 threads: int = 0) -> dict[str, Any]:
         """The gradient of the loss over all given samples, by parameter: to compare your own back-propagation with.
+        Options as in `fit`.
 
         Examples
         --------
@@ -279,8 +296,10 @@ class Network:
         (True, True)
         """
         chosen = loss or self._net.loss or "cross-entropy"
-        options = {"loss": chosen, "reduction": reduction, "l2": float(l2), "batch": "full"}
-        return dict(self._net.gradient(self._samples(x, y, chosen), options, backend, threads))
+        options = _train_options({"loss": chosen, "reduction": reduction, "l2": float(l2), "batch": "full",
+                                  "class_weights": self._by_class(class_weights)}, "gradient")
+        return dict(self._net.gradient(self._samples(x, y, chosen, weight=sample_weight), options,
+                                       text(backend, "gradient: backend"), whole_number(threads, "gradient: threads")))
 
     # Use
 
@@ -293,7 +312,7 @@ class Network:
         return self._net.predict(self._inputs(x), backend, threads)
 
     def _inputs(self, x: Any) -> Any:
-        return x if isinstance(x, _core.Samples) else self._net.samples(as_array(x, "x"), None, None, "")
+        return x if isinstance(x, _core.Samples) else self._net.samples(as_array(x, "x"), None, None, None, "")
 
     def predict_proba(self, x: Any, *, backend: str = "simd", threads: int = 0) -> Any:
         """The probability of every class, ``[samples, classes]``, in float64: the softmax of the outputs
@@ -331,7 +350,7 @@ def is_true(answer: Any) -> bool:
 # What other libraries call it.
 _ALIASES = {"lr": "optimizer=ls.Adam(lr)", "learning_rate": "optimizer=ls.Adam(lr)", "batch_size": "batch",
             "validation_data": "validation", "weight_decay": "l2", "callbacks": "on_step and on_epoch",
-            "n_jobs": "threads", "random_state": "seed", "max_iter": "epochs", "device": "backend"}
+            "n_jobs": "threads", "class_weight": "class_weights", "sample_weights": "sample_weight", "random_state": "seed", "max_iter": "epochs", "device": "backend"}
 _TRAIN_KEYS = [field["name"] for field in described["train"]]
 
 
@@ -365,8 +384,11 @@ x : array
     are converted. Or `Samples` of `load_data`; or, without `y`, any object that holds pairs.
 y : array, optional
     Classes from 0 (cross-entropy), or numbers, one row per sample.
+sample_weight : array, optional
+    How much each sample counts, one number from 0 per sample. Losses and gradients are multiplied by it, and the mean
+    over a batch is divided by the sum of its weights. `class_weights` below gives weights by class.
 validation : (x, y) or Samples, optional
-    Scored after every epoch.
+    Scored after every epoch; every sample counts once.
 backend : str, default "simd"
     One of `backends`.
 threads : int, default 0

@@ -139,7 +139,7 @@ def config_of(value: Any) -> Any:
         return value._config()  # type: ignore[attr-defined]
     if isinstance(value, (list, tuple)):
         return [config_of(each) for each in value]
-    return value
+    return value.tolist() if hasattr(value, "tolist") else value  # of NumPy
 
 
 def _parameter(name: str) -> str:

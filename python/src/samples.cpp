@@ -101,6 +101,17 @@ Targets targets_of(const AnyArray& y, const Network& network, Loss loss, const s
   return make_labels(copy_of(y, name), outputs == 1 ? 2 : outputs, LabelRule::as_stored, name);
 }
 
+/// One weight per sample; check_targets looks at the numbers.
+std::vector<double> weights_of(const AnyArray& given, std::int64_t samples) {
+  const Array array = copy_of(given, "sample_weight");
+  if (given.ndim() != 1 || array.dims[0] != samples)
+    throw Error(ExitCode::data, fmt::format("sample_weight: one number for each of the {} was expected, not {}",
+                                            count_of(samples, "sample"), shape_text(given)));
+  std::vector<double> weights;
+  for (std::int64_t i = 0; i < samples; ++i) weights.push_back(array.value(i));
+  return weights;
+}
+
 /// The features of samples as the network would get them, for Python to look at.
 nb::object features_of(const Samples& samples) {
   const Dataset& data = *samples.data;
@@ -242,8 +253,9 @@ Scaling inputs_scaling(ElementType type, double white, const ModelInfo& info, st
   return trained.value_or(type == ElementType::uint8 ? Scaling(1.0 / 255) : Scaling());
 }
 
-Samples make_samples(const AnyArray& x, const std::optional<AnyArray>& y, const Network& network, const ModelInfo& info,
-                     std::optional<Loss> loss, const std::string& name) {
+Samples make_samples(const GivenArrays& given, const Network& network, const ModelInfo& info, std::optional<Loss> loss,
+                     const std::string& name) {
+  const AnyArray& x = given.x;
   Samples samples;
   samples.config.source = "an array";
   samples.splits.source_type = type_of(x, "x" + name);
@@ -254,7 +266,8 @@ Samples make_samples(const AnyArray& x, const std::optional<AnyArray>& y, const 
     throw Error(ExitCode::usage,
                 fmt::format("x{0} has the shape {1} of one sample; x{0}[None] is a batch of one", name, input.str()));
   Targets targets;
-  if (y) targets = targets_of(*y, network, loss.value_or(Loss::cross_entropy), "y" + name);
+  if (given.y) targets = targets_of(*given.y, network, loss.value_or(Loss::cross_entropy), "y" + name);
+  if (given.weights) targets.weights = weights_of(*given.weights, dims.empty() ? 0 : dims[0]);
   const ArrayDataset raw(x, Targets{}, Scaling(), "x" + name);
   samples.splits.white = white_of(raw, samples.splits.source_type);
   samples.splits.scaling = inputs_scaling(samples.splits.source_type, samples.splits.white, info, raw.features());

@@ -76,9 +76,15 @@ std::optional<ElementType> element_type_of(const nanobind::dlpack::dtype& type);
 /// pictures, 0 to 255, and become fractions of white, as in files, and all others are taken as they are.
 Scaling inputs_scaling(ElementType type, double white, const ModelInfo& info, std::int64_t features);
 
-/// Features and, where `y` is given, targets for this network and loss: labels, or numbers.
-Samples make_samples(const AnyArray& x, const std::optional<AnyArray>& y, const Network& network, const ModelInfo& info,
-                     std::optional<Loss> loss, const std::string& name);
+/// What Python passes as samples: features and, where they are given, targets, and how much each sample counts.
+struct GivenArrays {
+  const AnyArray& x;
+  const std::optional<AnyArray>&y, &weights;
+};
+
+/// Samples for this network and loss: targets are labels, or numbers.
+Samples make_samples(const GivenArrays& given, const Network& network, const ModelInfo& info, std::optional<Loss> loss,
+                     const std::string& name);
 
 void bind_samples(nanobind::module_& module);
 
