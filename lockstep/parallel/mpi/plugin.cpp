@@ -122,6 +122,7 @@ int start(lockstep::MpiFacts* facts, int machine, lockstep::MpiProcessors* proce
   error = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   if (error != MPI_SUCCESS) return error;
   MPI_Comm_size(node, &facts->local_size);
+  MPI_Comm_rank(node, &facts->local_rank);
   MPI_Comm_free(&node);
   error = gather_processors(machine, processors);
   if (error != MPI_SUCCESS) return error;

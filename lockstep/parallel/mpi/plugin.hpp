@@ -10,7 +10,7 @@
 namespace lockstep {
 
 /// Changes with every change of MpiPlugin: a plugin of another build is refused.
-inline constexpr int kMpiPluginVersion = 4;
+inline constexpr int kMpiPluginVersion = 5;
 inline constexpr const char* kMpiPluginSymbol = "lockstep_mpi_plugin";
 
 /// Processors, a bit each, and ranks that may use them.
@@ -20,7 +20,7 @@ struct MpiProcessors {
 };
 
 struct MpiFacts {
-  int rank, size, local_size;
+  int rank, size, local_size, local_rank;
   char host[256], library[256];
   int takes_cuda;  // whether messages may lie in the memory of CUDA devices, as the library says
 };
