@@ -18,7 +18,7 @@ BEGIN, END = "<!-- cuda_counters: begin -->\n", "<!-- cuda_counters: end -->\n"
 NETWORKS = ("examples/lenet5-fashion.toml", "examples/bn-cnn-fashion.toml")
 Card = collections.namedtuple("Card", "name multiprocessors clock bandwidth issues")
 CARD = Card("A100 (SXM4, 40 GB)", 108, 1.41e9, 1555e9, 4)  # issues: instructions of warps per clock and multiprocessor
-SECTOR, WARP, SAMPLE = 32, 32, 8
+SECTOR, WARP, SAMPLE = 32, 32, 4
 
 
 def count(program, ptx, multiprocessors=CARD.multiprocessors, networks=NETWORKS):

@@ -16,7 +16,7 @@ PTX = [pathlib.Path(sys.argv.pop(1)) for _ in range(2)] if len(sys.argv) > 2 els
 
 # Every kernel at least once, in both precisions, on shapes that an interpreter is through with in seconds.
 SMALL = ":".join(("DeviceTables*", "SimdActivation*", "SimdAdd*", "SimdBatchNorm*", "SimdDropout*", "SimdLayerNorm*",
-                  "SimdLinear*", "SimdLoss*", "SimdOptimizer*", "SimdSoftmax*"))
+                  "SimdLinear*", "SimdLoss*", "SimdOptimizer*", "SimdSoftmax*")) + ":-*PlacesOnTheCurve"
 # Arithmetic whose result depends on rounding says how it rounds.
 ROUNDED = re.compile(r"^\s*(?:@!?%p\d+\s+)?((?:add|sub|mul|div|fma|mad|rcp|sqrt)\.(?:\w+\.)*f(?:32|64))\s", re.MULTILINE)
 # Kernels of the backends cuda-naive and opencl on processors: on a GPU they are there for comparison.
@@ -41,8 +41,8 @@ class Text(unittest.TestCase):
             forms = set(ROUNDED.findall(text))
             self.assertGreaterEqual(len(forms), 6)
             self.assertEqual([form for form in forms if form.split(".")[1] != "rn"], [], path.name)
-            for word in (".approx", ".ftz", ".sat", "atom.", "red.", "shfl."):
-                self.assertNotIn(word, text, path.name)
+            strange = re.findall(r"\.approx|\.ftz|\.sat|^\s*(?:@!?%p\d+\s+)?(?:atom|red|shfl)\.", text, re.MULTILINE)
+            self.assertEqual(strange, [], path.name)
 
     def test_hot_kernels_have_no_stack(self):
         for path in PTX:
@@ -53,7 +53,7 @@ class Text(unittest.TestCase):
 
     def test_no_divergent_code_waits_at_a_barrier(self):
         for path in PTX:
-            self.assertNotRegex(path.read_text(), r"@!?%p\d+\s+bar\.sync")
+            self.assertEqual(re.findall(r"@!?%p\d+\s+bar\.sync", path.read_text()), [], path.name)
 
 
 @unittest.skipUnless(PTX, "no nvcc, so no PTX")

@@ -117,16 +117,16 @@ KERNEL batch_norm_backward(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, 
   for (I64 sample = begin + lane; sample < end; sample += VIRTUAL_LANES) \
     for (I64 pixel = 0; pixel < pixels; ++pixel)
 
-// result = the tree over what 16 work-items have, for all of them. Every work-item of the group comes here.
-#define TREE_OF_LANES(result, sum)                                                 \
-  REAL result;                                                                     \
-  {                                                                                \
-    REAL lanes[VIRTUAL_LANES];                                                     \
-    BARRIER();                                                                     \
-    shared[ITEM(1)][lane] = sum;                                                   \
-    BARRIER();                                                                     \
-    for (int l = 0; l < VIRTUAL_LANES; ++l) lanes[l] = shared[ITEM(1)][l];         \
-    result = lane_tree(lanes);                                                     \
+// result = the tree over what 16 work-items have, for all of them, by way of `shared`, which has no other use. Every
+// work-item of the group comes here.
+#define TREE_OF_LANES(result, sum, shared)                                  \
+  REAL result;                                                              \
+  {                                                                         \
+    REAL lanes[VIRTUAL_LANES];                                              \
+    shared[ITEM(1)][lane] = sum;                                            \
+    BARRIER();                                                              \
+    for (int l = 0; l < VIRTUAL_LANES; ++l) lanes[l] = shared[ITEM(1)][l];  \
+    result = lane_tree(lanes);                                              \
   }
 
 KERNEL batch_norm_statistics(I64 channels, I64 pixels, REAL eps, IN(REAL, x), I64 x_stride, IN(I64, bounds), I64 slots,
@@ -136,7 +136,8 @@ KERNEL batch_norm_statistics(I64 channels, I64 pixels, REAL eps, IN(REAL, x), I6
   USE_OUT(REAL, means);
   USE_OUT(REAL, inv_stds);
   USE_OUT(REAL, sums);
-  LOCAL REAL shared[STATISTICS][VIRTUAL_LANES + 1];
+  LOCAL REAL first[STATISTICS][VIRTUAL_LANES + 1];
+  LOCAL REAL second[STATISTICS][VIRTUAL_LANES + 1];
   const int lane = ITEM(0);
   const I64 item = GROUP(0) * STATISTICS + ITEM(1);
   const int there = item < channels * slots;
@@ -146,14 +147,14 @@ KERNEL batch_norm_statistics(I64 channels, I64 pixels, REAL eps, IN(REAL, x), I6
   const REAL share = count > 0 ? R(1) / (REAL)count : R(0);
   REAL sum = R(0);
   EVERY_PIXEL(s) sum = sum + mine[pixel * x_stride + s];
-  TREE_OF_LANES(total, sum)
+  TREE_OF_LANES(total, sum, first)
   const REAL mean = share * total;
   REAL squares = R(0);
   EVERY_PIXEL(s) {
     const REAL centred = mine[pixel * x_stride + s] - mean;
     squares = fma(centred, centred, squares);
   }
-  TREE_OF_LANES(spread, squares)
+  TREE_OF_LANES(spread, squares, second)
   const REAL var = share * spread;
   if (!there || lane != 0) return;
   const REAL unbiased = count < 2 ? R(0) : var * ((REAL)count / (REAL)(count - 1));
@@ -198,7 +199,8 @@ KERNEL batch_norm_slopes(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, IN
   USE_IN(REAL, inv_stds);
   USE_IN(I64, bounds);
   USE_OUT(REAL, sums);
-  LOCAL REAL shared[STATISTICS][VIRTUAL_LANES + 1];
+  LOCAL REAL first[STATISTICS][VIRTUAL_LANES + 1];
+  LOCAL REAL second[STATISTICS][VIRTUAL_LANES + 1];
   const int lane = ITEM(0);
   const I64 item = GROUP(0) * STATISTICS + ITEM(1);
   const int there = item < channels * slots;
@@ -213,8 +215,8 @@ KERNEL batch_norm_slopes(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, IN
     plain = plain + slope;
     products = fma(slope, mine[pixel * x_stride + s] - mean, products);
   }
-  TREE_OF_LANES(p, plain)
-  TREE_OF_LANES(q, products)
+  TREE_OF_LANES(p, plain, first)
+  TREE_OF_LANES(q, products, second)
   if (!there || lane != 0) return;
   sums[item] = end > begin ? p : R(0);
   sums[channels * slots + item] = end > begin ? inv_stds[item] * q : R(0);
