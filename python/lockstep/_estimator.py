@@ -146,8 +146,8 @@ class NetworkEstimator(BaseEstimator):
         return self
 
     def _checked(self, X: Any, y: Any, weight: Any, first: bool) -> tuple[Any, Any, Any]:
-        # Once, in place of a conversion in every epoch: a network in float32 reads nothing else.
-        X, y = validate_data(self, X, y, reset=first, dtype=np.dtype(self.precision), order="C",
+        # Both are read where they lie: a copy in the network's precision costs more than the conversion in some epochs.
+        X, y = validate_data(self, X, y, reset=first, dtype=[np.float64, np.float32], order="C",
                              multi_output=self._loss() != "cross-entropy", y_numeric=self._loss() != "cross-entropy")
         if weight is not None:
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)

@@ -119,7 +119,10 @@ def test_ranks(name, tmp_path):
 def output_of(tmp_path, command, ranks):
     """What the command prints, as so many ranks."""
     mpirun = [] if ranks == 1 else [*launcher(), "-n", str(ranks)]
-    done = subprocess.run([*mpirun, *map(str, command)], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    from lockstep import _program
+    variables = {**os.environ, "LOCKSTEP_MPI_DIR": os.path.dirname(_program.path())}  # of the package, for C++ too
+    done = subprocess.run([*mpirun, *map(str, command)], capture_output=True, text=True, timeout=300, cwd=tmp_path,
+                          env=variables)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
