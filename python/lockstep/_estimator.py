@@ -38,6 +38,8 @@ class NetworkEstimator(BaseEstimator):
     def _threads(self) -> int:
         if self.n_jobs is None:
             return 1
+        if not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0:
+            raise ValueError(f"n_jobs must be None, -1 or a whole number from 1, not {self.n_jobs!r}")
         return 0 if self.n_jobs < 0 else int(self.n_jobs)
 
     def _seed(self) -> int:
@@ -218,6 +220,8 @@ class Classifier(ClassifierMixin, NetworkEstimator):
             raise ValueError("class_weight = 'balanced' needs all samples at once; for partial_fit give a dict, or "
                              "sample_weight = compute_sample_weight('balanced', y) of all of them")
         first = not hasattr(self, "network_")
+        if not first and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise ValueError(f"classes = {np.unique(classes)} are not those of the first call, {self.classes_}")
         if first and classes is not None:
             self.classes_ = np.unique(classes)
             self.n_outputs_ = len(self.classes_)
