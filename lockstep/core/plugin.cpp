@@ -27,8 +27,8 @@ fs::path find_plugin(const char* file) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path own = own_folder(program);
-  const fs::path folders[] = {own / "bin", program.parent_path(), program.parent_path() / "../lib/lockstep"};
-  for (const fs::path& folder : std::span(folders).subspan(own.empty() ? 1 : 0))
+  const fs::path folders[] = {own, own / "bin", program.parent_path(), program.parent_path() / "../lib/lockstep"};
+  for (const fs::path& folder : std::span(folders).subspan(own.empty() ? 2 : 0))
     if (fs::exists(folder / file, error)) return folder / file;
   return {};
 }

@@ -38,6 +38,8 @@ class NetworkEstimator(BaseEstimator):
     def _threads(self) -> int:
         if self.n_jobs is None:
             return 1
+        if not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0:
+            raise ValueError(f"n_jobs must be None, -1 or a whole number from 1, not {self.n_jobs!r}")
         return 0 if self.n_jobs < 0 else int(self.n_jobs)
 
     def _seed(self) -> int:
@@ -146,8 +148,8 @@ class NetworkEstimator(BaseEstimator):
         return self
 
     def _checked(self, X: Any, y: Any, weight: Any, first: bool) -> tuple[Any, Any, Any]:
-        # Once, in place of a conversion in every epoch: a network in float32 reads nothing else.
-        X, y = validate_data(self, X, y, reset=first, dtype=np.dtype(self.precision), order="C",
+        # Both are read where they lie: a copy in the network's precision costs more than the conversion in some epochs.
+        X, y = validate_data(self, X, y, reset=first, dtype=[np.float64, np.float32], order="C",
                              multi_output=self._loss() != "cross-entropy", y_numeric=self._loss() != "cross-entropy")
         if weight is not None:
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -218,6 +220,8 @@ class Classifier(ClassifierMixin, NetworkEstimator):
             raise ValueError("class_weight = 'balanced' needs all samples at once; for partial_fit give a dict, or "
                              "sample_weight = compute_sample_weight('balanced', y) of all of them")
         first = not hasattr(self, "network_")
+        if not first and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise ValueError(f"classes = {np.unique(classes)} are not those of the first call, {self.classes_}")
         if first and classes is not None:
             self.classes_ = np.unique(classes)
             self.n_outputs_ = len(self.classes_)

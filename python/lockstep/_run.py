@@ -36,7 +36,7 @@ class Run:
     stopped : bool
         Whether a callback ended it.
     profile : list of dict or None
-        Where the time went, with ``profile=True``.
+        Where the time went, with ``profile=True``: a record per layer and phase.
     directory : pathlib.Path or None
         The run directory, of `train`.
     """

@@ -85,7 +85,9 @@ def train(config: str | pathlib.Path, overrides: Mapping[str, Any] | None = None
     if not directory:  # a rank other than 0: the files are rank 0's
         return Run([], "")
     path, result = pathlib.Path(directory), json.loads(text)
-    run = Run(_records_of(path), result["weight_hash"], directory=path, result=result, profile=result.get("profile"))
+    measured = result.get("profile")
+    run = Run(_records_of(path), result["weight_hash"], directory=path, result=result,
+              profile=measured["sections"] if measured else None)
     if shown:
         print(repr(run), file=sys.stderr)
     return run

@@ -77,7 +77,8 @@ def test_python_is_the_program(name, tmp_path, run_program):
     assert set(seen.values()) == {expected}, seen
     assert {"simd", "naive"} <= {backend for backend, _ in seen}
     print(sorted(seen))
-    run = ls.train(config, {"train.seed": 11}, out=tmp_path / "python", threads=2)
+    run = ls.train(config, {"train.seed": 11}, out=tmp_path / "python", threads=2, profile=name == "mlp")
+    assert run.profile is None or {"section", "phase", "seconds"} <= set(run.profile[0])
     assert run.weight_hash == expected and run.model.weight_hash == expected
     assert (tmp_path / "python/metrics.jsonl").read_bytes() == (tmp_path / "run/metrics.jsonl").read_bytes()
     assert run.report().exists() and len(run.metrics) == 3
@@ -119,7 +120,10 @@ def test_ranks(name, tmp_path):
 def output_of(tmp_path, command, ranks):
     """What the command prints, as so many ranks."""
     mpirun = [] if ranks == 1 else [*launcher(), "-n", str(ranks)]
-    done = subprocess.run([*mpirun, *map(str, command)], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    from lockstep import _program
+    variables = {**os.environ, "LOCKSTEP_MPI_DIR": os.path.dirname(_program.path())}  # of the package, for C++ too
+    done = subprocess.run([*mpirun, *map(str, command)], capture_output=True, text=True, timeout=300, cwd=tmp_path,
+                          env=variables)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

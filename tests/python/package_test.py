@@ -31,7 +31,7 @@ def pack(source, build, folder):
     wheel = next(folder.glob("lockstep_nn-*.whl"))
     with zipfile.ZipFile(wheel) as packed:
         names = packed.namelist()
-    for part in ("__init__.py", "py.typed", "__init__.pyi", "sklearn.py", "bin/lockstep"):
+    for part in ("__init__.py", "py.typed", "__init__.pyi", "sklearn.py", "bin/lockstep", "bin/liblockstep_engine.so"):
         assert f"lockstep/{part}" in names, (part, names)
     assert any(name.startswith("lockstep/_core.") and name.endswith(".so") for name in names), names
     assert not [name for name in names if name.endswith((".hpp", ".a"))], names
