@@ -41,6 +41,7 @@ CUstream_st* resolve(cudaStream_t stream) {
 }
 
 void run_until(CUstream_st& stream, const std::function<bool()>& enough) {
+  if (state_of_device() != cudaSuccess) stream.work.clear();  // a device that is lost runs nothing any more
   while (!stream.work.empty() && !enough()) {
     const auto work = std::move(stream.work.front());
     stream.work.pop_front();

@@ -10,10 +10,10 @@ Shape over_slots(const Device& device, std::int64_t channels, std::int64_t slots
   return {.groups = {channels * slots, 1, 1}};
 }
 
-/// Sixteen work-items, the virtual lanes, for each channel of a slot, and sixteen of those to a group: for GPUs, where
+/// Sixteen work-items, the virtual lanes, for each channel of a slot, and two of those to a group: for GPUs, where
 /// one work-item each would leave most of them idle and read in strides.
 Shape over_lanes(std::int64_t channels, std::int64_t slots) {
-  constexpr std::int64_t kStatistics = 16;  // as in text/batch_norm.h
+  constexpr std::int64_t kStatistics = 2;  // as in text/batch_norm.h
   return {.groups = {divide_up(channels * slots, kStatistics), 1, 1}, .group_size = {kLanes, kStatistics, 1}};
 }
 

@@ -1,12 +1,13 @@
-// step_counters CONFIG...: what one step of each configuration's network asks of a GPU, counted by the emulator, as
-// JSON: launches and copies, and of every kernel the blocks, the sectors of global memory and the passes of shared
-// memory. The first step is left out: it compiles, allocates and uploads. scripts/cuda_counters.py makes the table of
-// docs/gpu.md.
+// step_counters [--naive] CONFIG...: what one step of each configuration's network asks of a GPU, counted by the
+// emulator, as JSON: launches and copies, and of every kernel the blocks, the sectors of global memory and the passes
+// of shared memory. --naive: by the kernels of cuda-naive. The first step is left out: it compiles, allocates and
+// uploads. scripts/cuda_counters.py makes the table of docs/gpu.md.
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -39,10 +40,10 @@ nlohmann::json to_json(const cuda_emulator::Counters& counters) {
           {"kernels", std::move(kernels)}};
 }
 
-nlohmann::json count_step(const std::string& file) {
+nlohmann::json count_step(const std::string& file, lockstep::Backend backend) {
   using namespace lockstep;
   RunConfig config = load_config(file);
-  config.train.backend = Backend::cuda;
+  config.train.backend = backend;
   Network network = make_network(config);
   network.initialise(config.train.seed);
   constexpr std::int64_t kBatch = 128;
@@ -66,7 +67,9 @@ int main(int count, char** arguments) {
   ::setenv("LOCKSTEP_CUDA_PLUGIN", LOCKSTEP_EMULATED_PLUGIN, 1);
   try {
     nlohmann::json all;
-    for (int i = 1; i < count; ++i) all[arguments[i]] = count_step(arguments[i]);
+    const bool naive = count > 1 && arguments[1] == std::string_view("--naive");
+    for (int i = naive ? 2 : 1; i < count; ++i)
+      all[arguments[i]] = count_step(arguments[i], naive ? lockstep::Backend::cuda_naive : lockstep::Backend::cuda);
     std::puts(all.dump(1).c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "step_counters: %s\n", error.what());

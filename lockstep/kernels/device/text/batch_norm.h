@@ -112,7 +112,7 @@ KERNEL batch_norm_backward(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, 
 // For GPUs the same in two kernels each. Sixteen work-items side by side are the virtual lanes of a channel of a slot: they
 // read consecutive samples, and everybody adds up the lanes in their tree. What is done to every number alone is a
 // kernel of its own, a work-item for each; its first work-item of a channel also adds up the slots.
-#define STATISTICS 16 /* channels of slots of a group */
+#define STATISTICS 2 /* channels of slots of a group: a warp, so that many multiprocessors take part */
 #define EVERY_PIXEL(sample) \
   for (I64 sample = begin + lane; sample < end; sample += VIRTUAL_LANES) \
     for (I64 pixel = 0; pixel < pixels; ++pixel)
