@@ -88,8 +88,7 @@ class Picture {
       for (std::size_t f = 0; f < to_.size(); ++f)
         to_[f] += how.brightness * range_.white * range_.scaling.scale(static_cast<std::int64_t>(f));
     if (config_.cutout > 0) cut(how);
-    for (std::size_t f = 0; f < to_.size(); ++f)
-      x(static_cast<std::int64_t>(f), column) = static_cast<T>(to_[f]);
+    for (std::size_t f = 0; f < to_.size(); ++f) x(static_cast<std::int64_t>(f), column) = static_cast<T>(to_[f]);
   }
 
  private:
@@ -152,8 +151,8 @@ class Picture {
 
 }  // namespace
 
-AugmentedDataset::AugmentedDataset(std::shared_ptr<const Dataset> base, const AugmentConfig& config,
-                                   AugmentRange range, std::uint64_t seed)
+AugmentedDataset::AugmentedDataset(std::shared_ptr<const Dataset> base, const AugmentConfig& config, AugmentRange range,
+                                   std::uint64_t seed)
     : base_(std::move(base)),
       config_(config),
       range_(std::move(range)),

@@ -27,8 +27,9 @@ struct AugmentConfig {
     using A = AugmentConfig;
     return std::tuple{
         field("flip", &A::flip, "mirror every second picture left to right"),
-        field("shift", &A::shift, IntRange{0, 1024}, "move by up to so many pixels each way, black comes in; cropping "
-                                                     "from a picture with a black border is the same"),
+        field("shift", &A::shift, IntRange{0, 1024},
+              "move by up to so many pixels each way, black comes in; cropping "
+              "from a picture with a black border is the same"),
         field("rotate", &A::rotate, NumberRange{0, 180}, "turn by up to so many degrees each way, bilinear"),
         field("brightness", &A::brightness, NumberRange{0, 1}, "add up to this share of white, or take it away"),
         field("contrast", &A::contrast, NumberRange{0, 1}, "stretch about the picture's mean by up to this share"),

@@ -33,7 +33,8 @@ inline constexpr auto data_fields() {
   constexpr IntRange count{0, 1'000'000'000}, some{1, 1'000'000};
   return std::tuple{
       field("source", &D::source,
-            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path, see [sources](#sources)")
+            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path, "
+            "see [sources](#sources)")
           .needs("for example \"fashion-mnist\", \"moons\" or a file"),
       field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
       field("test_limit", &D::test_limit, IntRange{0}, "only the first N test samples; default: all").quiet(),
@@ -79,7 +80,9 @@ inline constexpr auto data_fields() {
             "[labels](#labels)")
           .quiet(),
       field("regression", &D::regression, "targets are real numbers, not labels").quiet(),
-      field("stream", &D::stream, "read plain IDX, `.npy` and folders of pictures by slices: for data larger than memory").quiet(),
+      field("stream", &D::stream,
+            "read plain IDX, `.npy` and folders of pictures by slices: for data larger than memory")
+          .quiet(),
       field("shape", &D::shape, "reshape every sample, for example `[1, 20, 20]`; default: as stored"),
       field("layout", &D::layout, OneOf{layout_names},
             "`nhwc`: images stand as height, width, channels, and are turned; default: `nchw`")
@@ -89,7 +92,8 @@ inline constexpr auto data_fields() {
       field("scale", &D::scale, kPositive, "divide by this; default: 255 for bytes, else 1").quiet(),
       field("standardise", &D::standardise, "(x - mean) / deviation per feature, both of the training set").quiet(),
       field("one_hot", &D::one_hot, "labels become vectors of 0 and 1").quiet(),
-      field("augment", &D::augment, "pictures changed at random while training, see [augmentation](#augmentation)").quiet(),
+      field("augment", &D::augment, "pictures changed at random while training, see [augmentation](#augmentation)")
+          .quiet(),
       field("shuffle", &D::shuffle,
             "shuffle before the split, keyed by `data.seed`; default: where a file or folder is split"),
       field(

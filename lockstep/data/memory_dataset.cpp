@@ -53,15 +53,13 @@ std::shared_ptr<const StoredDataset> StoredDataset::scaled(const Scaling& scalin
 
 MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name,
                              std::optional<ElementType> source_type, std::optional<Shape> source_shape, bool missing)
-    : StoredDataset(
-          make_store(std::move(features), sample_shape, std::move(targets), name, source_type, source_shape, missing)) {
-}
+    : StoredDataset(make_store(std::move(features), sample_shape, std::move(targets), name, source_type, source_shape,
+                               missing)) {}
 
 std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array features, Shape sample_shape,
                                                                       Targets targets, std::string_view name,
                                                                       std::optional<ElementType> source_type,
-                                                                      std::optional<Shape> source_shape,
-                                                                      bool missing) {
+                                                                      std::optional<Shape> source_shape, bool missing) {
   auto store = std::make_shared<InMemory>();
   const std::int64_t sample_elements = sample_shape.elements();
   store->size = features.rank() == 0 ? 0 : features.dims.front();

@@ -80,8 +80,8 @@ class MemoryDataset final : public StoredDataset {
   /// missing: features may be NaN, to be replaced by filled().
   /// source_type, source_shape: of what the features were computed from; nothing: they are as the source holds them.
   MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",
-                std::optional<ElementType> source_type = std::nullopt,
-                std::optional<Shape> source_shape = std::nullopt, bool missing = false);
+                std::optional<ElementType> source_type = std::nullopt, std::optional<Shape> source_shape = std::nullopt,
+                bool missing = false);
 
   /// A copy with fills[f] in place of every NaN of feature f; features are float64. Error(data) as above for those that
   /// stay NaN.

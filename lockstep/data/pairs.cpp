@@ -63,9 +63,12 @@ std::string require_key(const Reader& reader, const std::string& path, std::opti
   if (key && (*key == kNone || reader.contains(*key))) return *key;
   const std::vector<std::string> keys = reader.keys();
   const std::vector<std::string_view> names(keys.begin(), keys.end());
-  bad_pair(path, fmt::format("no array \"{}\"{}; there are: {}; data.{} names it", printable(key.value_or(*candidates.begin())),
-                             key ? "" : fmt::format(" (nor {})", fmt::join(std::span(candidates.begin(), candidates.size()).subspan(1), ", ")),
-                             printable_list(names), setting));
+  bad_pair(path, fmt::format(
+                     "no array \"{}\"{}; there are: {}; data.{} names it", printable(key.value_or(*candidates.begin())),
+                     key ? ""
+                         : fmt::format(" (nor {})",
+                                       fmt::join(std::span(candidates.begin(), candidates.size()).subspan(1), ", ")),
+                     printable_list(names), setting));
 }
 
 ArrayPair read_mat_pair(const PairRequest& request) {
@@ -97,7 +100,8 @@ ArrayPair read_npz_pair(const PairRequest& request) {
   const auto test_y = {"y_test", "Y_test", "y_train", "Y_train", "y", "Y", "target", "labels", "label"};
   const auto& x_keys = request.test ? std::initializer_list<const char*>(test_x) : train_x;
   const auto& y_keys = request.test ? std::initializer_list<const char*>(test_y) : train_y;
-  const std::string x_key = require_key(reader, request.path, choose_key(reader, request.x_key, x_keys), x_keys, "x_key");
+  const std::string x_key =
+      require_key(reader, request.path, choose_key(reader, request.x_key, x_keys), x_keys, "x_key");
   std::optional<std::string> y_key = choose_key(reader, request.y_key, y_keys);
   if (request.predicting && (!y_key || !reader.contains(*y_key))) y_key = kNone;
   const std::string y = require_key(reader, request.path, y_key, y_keys, "y_key");
@@ -177,8 +181,9 @@ FileFormat format_of(const std::string& path) {
   if (file.size() >= 4) file.read_at(0, head);
   const bool idx = head[0] == std::byte{0} && head[1] == std::byte{0} && file.size() >= 4;
   if (idx || is_gzip(head)) return FileFormat::idx;
-  bad_pair(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz), CIFAR (.bin), or a folder, .zip or "
-                 ".tar of pictures");
+  bad_pair(path,
+           "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz), CIFAR (.bin), or a folder, .zip or "
+           ".tar of pictures");
 }
 
 ArrayPair read_pair(const PairRequest& request) {
@@ -192,7 +197,11 @@ ArrayPair read_pair(const PairRequest& request) {
       const std::string labels = labels_path(request);
       LabelArray y = read_labels(request);
       return {format_of(request.path) == FileFormat::npy ? read_npy(request.path) : read_idx(request.path),
-              std::move(y.y), request.path, labels, "labels", std::move(y.names)};
+              std::move(y.y),
+              request.path,
+              labels,
+              "labels",
+              std::move(y.names)};
     }
     case FileFormat::csv:
     case FileFormat::cifar:

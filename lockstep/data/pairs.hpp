@@ -33,7 +33,7 @@ struct ArrayPair {
   Array x;
   std::optional<Array> y;  // nothing when the request says "none"
   std::string x_name, y_name;
-  std::string y_key;                     // the key of the configuration that says where y is: "y_key", "labels"
+  std::string y_key;                       // the key of the configuration that says where y is: "y_key", "labels"
   std::vector<std::string> y_names{};      // not empty: y holds indices of these
   std::vector<std::string> class_names{};  // of classes 0, 1, ..., where the file has them
 };

@@ -160,8 +160,7 @@ Targets targets_of(LabelSource source, FileFormat format, Reading& reading, bool
 std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Reading& reading) {
   const DataConfig& config = reading.config;
   const FileFormat format = format_of(request.path);
-  require_setting(format == FileFormat::idx || format == FileFormat::npy, config, "stream",
-                  kStreams);
+  require_setting(format == FileFormat::idx || format == FileFormat::npy, config, "stream", kStreams);
   require_setting(!config.transpose && config.resize.size == 0, config, "stream",
                   "stream cannot transpose or resize images");
   std::optional<Shape> shape;
@@ -231,9 +230,9 @@ std::shared_ptr<const StoredDataset> open_table(const PairRequest& request, Read
   opened.missing = opened.missing || missing;
   Samples samples;
   samples.shape = sample_shape_of(table.x.dims, table.name);
-  samples.targets = targets_of(
-      {std::move(table.y), std::move(table.y_names), table.x.dims[0], table.y_name, "label_column", {}}, FileFormat::csv,
-      reading, first);
+  samples.targets =
+      targets_of({std::move(table.y), std::move(table.y_names), table.x.dims[0], table.y_name, "label_column", {}},
+                 FileFormat::csv, reading, first);
   samples.features = std::move(table.x);
   return finish_samples(std::move(samples), config, table.name, missing);
 }
@@ -280,9 +279,8 @@ OpenedSource open_folder(const DataConfig& config, DataUse use, const TrainedDat
   require_setting(!is_channels_last(config), config, "layout", "images of a folder have their channels first already");
   OpenedSource opened;
   opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
-  ImageFolderOptions options{.resize = config.resize.size,
-                             .method = parse_resize_method(config.resize.method),
-                             .transpose = config.transpose};
+  ImageFolderOptions options{
+      .resize = config.resize.size, .method = parse_resize_method(config.resize.method), .transpose = config.transpose};
   // Where the network says what it takes, pictures of several sizes or colours are brought there.
   const std::vector<std::int64_t>& wanted = config.wanted_shape;
   const bool square = wanted.size() == 3 && wanted[1] == wanted[2];
@@ -297,9 +295,10 @@ OpenedSource open_folder(const DataConfig& config, DataUse use, const TrainedDat
   opened.notes = train.notes;
   if (train.resized && config.resize.size == 0) {
     opened.resize = {.size = options.resize, .method = config.resize.method};
-    opened.notes.push_back(fmt::format("{}: pictures have several sizes and become {}x{}, as the network takes them; "
-                                       "data.resize decides",
-                                       config.source, options.resize, options.resize));
+    opened.notes.push_back(
+        fmt::format("{}: pictures have several sizes and become {}x{}, as the network takes them; "
+                    "data.resize decides",
+                    config.source, options.resize, options.resize));
   }
   opened.train = train.data;
   if (!config.test.empty()) {

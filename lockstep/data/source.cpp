@@ -108,7 +108,8 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   splits.notes.insert(splits.notes.end(), parts.notes.begin(), parts.notes.end());
   splits.train = part_of(train, std::move(parts.train), config.one_hot);
   if (config.augment.any() && use == DataUse::training) {
-    require_setting(!config.from_rank0, config, "augment", "augment needs ranks that read the data: data.from = \"each\"");
+    require_setting(!config.from_rank0, config, "augment",
+                    "augment needs ranks that read the data: data.from = \"each\"");
     splits.train = at_setting(config, "augment", [&] {
       return std::make_shared<AugmentedDataset>(splits.train, config.augment, AugmentRange{scaling, splits.white},
                                                 config.seed);

@@ -134,9 +134,9 @@ class TableReader {
       bad_table(result_.y_name, fmt::format("\"{}\" in line {} is no number, and data.regression is about numbers",
                                             printable(label.first_word.text), label.first_word.line));
     if (is_slip(label, rows()))
-      bad_table(result_.name, fmt::format("line {}: {}: \"{}\" stands among numbers, and this is the label; mend it",
-                                          label.first_word.line, column(label_.column),
-                                          printable(label.first_word.text)));
+      bad_table(result_.name,
+                fmt::format("line {}: {}: \"{}\" stands among numbers, and this is the label; mend it",
+                            label.first_word.line, column(label_.column), printable(label.first_word.text)));
   }
 
   /// Words where the plan has numbers.
@@ -155,14 +155,13 @@ class TableReader {
     std::vector<std::string> counts;
     for (const std::int64_t c : places_)
       if (cells(c).missing > 0)
-        counts.push_back(fmt::format("{} {}",
-                                     table_.names.empty() ? fmt::format("column {}", c)
-                                                          : printable(table_.names[static_cast<std::size_t>(c)]),
-                                     cells(c).missing));
+        counts.push_back(fmt::format(
+            "{} {}",
+            table_.names.empty() ? fmt::format("column {}", c) : printable(table_.names[static_cast<std::size_t>(c)]),
+            cells(c).missing));
     const bool drops = config_.missing == "drop" && use_ != DataUse::prediction;
     if (!counts.empty()) refuse_missing(places_);
-    const bool label_missing =
-        label_.column >= 0 && cells(label_.column).missing > 0 && use_ != DataUse::prediction;
+    const bool label_missing = label_.column >= 0 && cells(label_.column).missing > 0 && use_ != DataUse::prediction;
     if (label_missing && (config_.missing.empty() || config_.missing == "error"))
       bad_table(result_.name,
                 fmt::format("line {}: {}: the label is missing; data.missing = \"drop\" leaves such lines out",
@@ -195,10 +194,11 @@ class TableReader {
       const CsvPlace& first = cells(c).first_missing;
       const std::string what =
           first.text.empty() ? "the field is empty" : fmt::format("\"{}\" is no value", printable(first.text));
-      bad_table(result_.name,
-                fmt::format("line {}: {}: {}; {}", first.line, column(c), what,
-                            dropped ? "the model was trained without such lines (data.missing = \"drop\"): leave them out"
-                                    : "data.missing = \"mean\", \"median\" or \"drop\" says what to do"));
+      bad_table(
+          result_.name,
+          fmt::format("line {}: {}: {}; {}", first.line, column(c), what,
+                      dropped ? "the model was trained without such lines (data.missing = \"drop\"): leave them out"
+                              : "data.missing = \"mean\", \"median\" or \"drop\" says what to do"));
     }
   }
 
@@ -273,8 +273,8 @@ class TableReader {
 
 }  // namespace
 
-TableSamples read_table(const std::string& path, const DataConfig& config, const std::string& label_column,
-                        DataUse use, const TableRules& rules) {
+TableSamples read_table(const std::string& path, const DataConfig& config, const std::string& label_column, DataUse use,
+                        const TableRules& rules) {
   return TableReader(path, config, label_column, use, rules).read();
 }
 
@@ -326,14 +326,14 @@ std::string describe_inputs(const TablePlan& plan) {
       continue;
     }
     const std::vector<std::string_view> words(column.categories.begin(), column.categories.end());
-    wide.push_back(fmt::format("{} is {} ({})", column.name.empty() ? fmt::format("column {}", column.index)
-                                                                    : printable(column.name),
+    wide.push_back(fmt::format("{} is {} ({})",
+                               column.name.empty() ? fmt::format("column {}", column.index) : printable(column.name),
                                column.inputs(), printable_list(words)));
   }
   if (wide.empty()) return {};
   return fmt::format("{} {} {} inputs: {}{}", count_of(std::ssize(plan.columns), "column"),
-                     plan.columns.size() == 1 ? "is" : "are", plan.inputs(),
-                     fmt::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+                     plan.columns.size() == 1 ? "is" : "are", plan.inputs(), fmt::join(wide, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 }  // namespace lockstep

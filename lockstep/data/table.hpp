@@ -51,10 +51,10 @@ struct TableSamples {
   std::vector<std::string> notes;    // what was chosen without being told
 };
 
-/// Reads the table with the keys of `config` that speak of tables. `label_column`: config.label_column, or what training
-/// took.
-TableSamples read_table(const std::string& path, const DataConfig& config, const std::string& label_column,
-                        DataUse use, const TableRules& rules);
+/// Reads the table with the keys of `config` that speak of tables. `label_column`: config.label_column, or what
+/// training took.
+TableSamples read_table(const std::string& path, const DataConfig& config, const std::string& label_column, DataUse use,
+                        const TableRules& rules);
 
 /// Settles plan.columns[].fill by the rows `train` of x, data.missing says how:
 ///   mean    the sum of the numbers there are, in the order of `train`, in double, over their count

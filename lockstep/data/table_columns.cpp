@@ -108,11 +108,12 @@ class Planner {
       return find_column(table_.names, width_, name) == c;
     });
     if (asked || !is_slip(cells, rows_)) return;
-    throw Error(ExitCode::data,
-                fmt::format("{}: line {}: {}: \"{}\" stands among numbers; mend it, or say that the column holds words, "
-                            "data.categorical = [\"{}\"], or leave it out, data.drop = [\"{}\"]",
-                            request_.name, cells.first_word.line, column(c), printable(cells.first_word.text),
-                            printable(key_of(table_.names, c)), printable(key_of(table_.names, c))));
+    throw Error(
+        ExitCode::data,
+        fmt::format("{}: line {}: {}: \"{}\" stands among numbers; mend it, or say that the column holds words, "
+                    "data.categorical = [\"{}\"], or leave it out, data.drop = [\"{}\"]",
+                    request_.name, cells.first_word.line, column(c), printable(cells.first_word.text),
+                    printable(key_of(table_.names, c)), printable(key_of(table_.names, c))));
   }
 
   /// Says why a column is left out that nobody has asked for.
@@ -148,9 +149,9 @@ class Planner {
     constexpr std::int64_t kFewRows = 10;
     if (rows_ < kFewRows) return false;
     const std::string name = plain_name(each.name);
-    const bool called = !table_.names.empty() && (name.empty() || name == "id" || name == "index" ||
-                                                  name.ends_with("_id") || name.starts_with("unnamed") ||
-                                                  (each.name.size() > 2 && each.name.ends_with("Id")));
+    const bool called =
+        !table_.names.empty() && (name.empty() || name == "id" || name == "index" || name.ends_with("_id") ||
+                                  name.starts_with("unnamed") || (each.name.size() > 2 && each.name.ends_with("Id")));
     std::set<double> seen;
     for (std::int64_t row = 0; row < rows_; ++row) {
       const double number = value(row, each.index);
@@ -174,10 +175,10 @@ class Planner {
       }
     }
     if (largest > 1)
-      request_.notes.push_back(
-          fmt::format("the columns called pixel hold integers from 0 to {}; data.scale = 255 divides them, and training "
-                      "likes numbers from 0 to 1",
-                      largest));
+      request_.notes.push_back(fmt::format(
+          "the columns called pixel hold integers from 0 to {}; data.scale = 255 divides them, and training "
+          "likes numbers from 0 to 1",
+          largest));
   }
 
   PlanRequest& request_;

@@ -10,10 +10,10 @@
 namespace lockstep {
 
 struct TableColumn {
-  std::string name;                        // in the header; empty without one
-  std::int64_t index = 0;                  // in the table of training
-  std::vector<std::string> categories{};   // not empty: one input for each, 1 where the field is that word, else 0
-  std::optional<double> fill{};            // what stands for a missing number; nothing: it is refused
+  std::string name;                       // in the header; empty without one
+  std::int64_t index = 0;                 // in the table of training
+  std::vector<std::string> categories{};  // not empty: one input for each, 1 where the field is that word, else 0
+  std::optional<double> fill{};           // what stands for a missing number; nothing: it is refused
 
   /// The number of inputs it becomes.
   std::int64_t inputs() const { return categories.empty() ? 1 : static_cast<std::int64_t>(categories.size()); }

@@ -55,8 +55,8 @@ Samples parse_cifar(std::span<const std::byte> bytes, std::string_view name) {
   const auto size = static_cast<std::int64_t>(bytes.size());
   const bool ten = size > 0 && size % (kPixelBytes + 1) == 0, hundred = size > 0 && size % (kPixelBytes + 2) == 0;
   if (!ten && !hundred)
-    throw Error(ExitCode::data, fmt::format("{}: {} bytes are no records of 3073 (CIFAR-10) or 3074 bytes (CIFAR-100)",
-                                            name, size));
+    throw Error(ExitCode::data,
+                fmt::format("{}: {} bytes are no records of 3073 (CIFAR-10) or 3074 bytes (CIFAR-100)", name, size));
   const std::int64_t labels = ten ? 1 : 2, record = kPixelBytes + labels, count = size / record;
   Samples samples;
   samples.shape = {3, 32, 32};

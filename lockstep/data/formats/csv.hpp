@@ -1,7 +1,8 @@
 #pragma once
 // Tables as text: fields separated by commas, semicolons, tabs or bars; fields may be quoted, and then hold separators
 // and line ends; CR LF or LF; a byte order mark is skipped. A column holds numbers or words. A field that is empty,
-// NA, N/A, #N/A, <NA>, nan, null (in any case of letters) or ? is missing. Words that are no UTF-8 are taken as Latin-1.
+// NA, N/A, #N/A, <NA>, nan, null (in any case of letters) or ? is missing. Words that are no UTF-8 are taken as
+// Latin-1.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,10 +40,10 @@ struct CsvPlace {
 struct CsvColumn {
   /// Not empty: the column holds these words, sorted (by value where all are numbers); its values are their indices.
   std::vector<std::string> words;
-  std::int64_t missing = 0;      // fields
-  CsvPlace first_missing{};      // of them
-  CsvPlace first_word{};         // the first field that is no number
-  std::int64_t numbers = 0;      // fields that are numbers
+  std::int64_t missing = 0;  // fields
+  CsvPlace first_missing{};  // of them
+  CsvPlace first_word{};     // the first field that is no number
+  std::int64_t numbers = 0;  // fields that are numbers
 };
 
 struct CsvTable {
@@ -50,8 +51,8 @@ struct CsvTable {
   Array values;                    // float64 [lines, columns]: NaN where a field is missing
   std::vector<CsvColumn> columns;
   char separator = ',', decimal = '.';
-  bool guessed_decimal = false;          // a decimal comma that no option asked for
-  std::vector<std::int64_t> lines{};     // of the file, one per row of values
+  bool guessed_decimal = false;       // a decimal comma that no option asked for
+  std::vector<std::int64_t> lines{};  // of the file, one per row of values
 };
 
 /// Empty lines are skipped. Messages name file, line, byte and column; Error(data) for a number that is not finite, and

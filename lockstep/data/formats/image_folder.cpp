@@ -117,8 +117,7 @@ Targets ImageFolderReader::targets() const {
 Array ImageFolderReader::picture(std::int64_t index) const {
   const std::size_t file = images_[static_cast<std::size_t>(index)].index;
   const std::string path = files_->path_of(file);
-  Array image =
-      parse_image(files_->read(file), path, stored_.channels == 3 ? ImageColour::rgb : ImageColour::grey);
+  Array image = parse_image(files_->read(file), path, stored_.channels == 3 ? ImageColour::rgb : ImageColour::grey);
   // The file was measured before; it may have changed since.
   if (one_size_ && static_cast<std::int64_t>(image.bytes.size()) != stored_.elements())
     bad_folder(path, "the file has changed");
@@ -138,7 +137,8 @@ ImageFolder read_image_folder(const fs::path& folder, const ImageFolderOptions& 
   const ElementType type = reader.element_type();
   if (!checked_product({reader.size(), shape.elements(), element_size(type)}))
     bad_folder(folder.string(), "too many pixels");
-  ImageFolder result{.samples = {}, .class_names = reader.class_names(), .resized = reader.resizes(), .notes = reader.notes()};
+  ImageFolder result{
+      .samples = {}, .class_names = reader.class_names(), .resized = reader.resizes(), .notes = reader.notes()};
   result.samples.shape = shape;
   result.samples.features = make_array(type, {reader.size(), shape[0], shape[1], shape[2]});
   result.samples.targets = reader.targets();

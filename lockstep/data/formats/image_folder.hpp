@@ -1,6 +1,6 @@
 #pragma once
-// Pictures (PNG, JPEG) in one folder per class: digits/0/a.png, digits/1/b.jpg, ... The folders stand in a folder of the
-// disk, or in a .zip or .tar archive, which is read without unpacking it.
+// Pictures (PNG, JPEG) in one folder per class: digits/0/a.png, digits/1/b.jpg, ... The folders stand in a folder of
+// the disk, or in a .zip or .tar archive, which is read without unpacking it.
 
 #include <filesystem>
 #include <memory>

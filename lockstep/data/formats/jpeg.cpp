@@ -108,8 +108,9 @@ void open_jpeg(JpegDecoder& decoder, std::span<const std::byte> bytes, std::stri
   const std::int64_t count = decoder.pixels.width * decoder.pixels.height;
   if (count > kMaxPixels || decoder.pixels.width > kMaxSide || decoder.pixels.height > kMaxSide ||
       count / (8 * 64 * 4) > static_cast<std::int64_t>(bytes.size()))
-    fail_data(name, 0, fmt::format("an image of {}x{} pixels in {} bytes is not believable", decoder.pixels.width,
-                                   decoder.pixels.height, bytes.size()));
+    fail_data(name, 0,
+              fmt::format("an image of {}x{} pixels in {} bytes is not believable", decoder.pixels.width,
+                          decoder.pixels.height, bytes.size()));
 }
 
 }  // namespace

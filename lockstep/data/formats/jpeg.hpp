@@ -18,7 +18,6 @@ ImageShape parse_jpeg_shape(std::span<const std::byte> bytes, std::string_view n
 
 /// uint8 [channels,height,width]. Refused before decoding: more than kMaxPixels pixels, or more pixels than so short a
 /// file can hold; and a file that ends early or is damaged (every warning of libjpeg is an error).
-Array parse_jpeg(std::span<const std::byte> bytes, std::string_view name,
-                 ImageColour colour = ImageColour::as_stored);
+Array parse_jpeg(std::span<const std::byte> bytes, std::string_view name, ImageColour colour = ImageColour::as_stored);
 
 }  // namespace lockstep

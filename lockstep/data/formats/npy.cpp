@@ -186,7 +186,8 @@ NpyHeader parse_header(std::span<const std::byte> bytes, std::string_view name) 
   HeaderParser parser({reinterpret_cast<const char*>(raw.data()), raw.size()}, start, name);
   NpyHeader header = parser.parse();
   header.data_offset = reader.offset();
-  const std::int64_t element = header.text == '\0' ? element_size(header.type) : header.width * (header.text == 'U' ? 4 : 1);
+  const std::int64_t element =
+      header.text == '\0' ? element_size(header.type) : header.width * (header.text == 'U' ? 4 : 1);
   const auto size = checked_product_of(header.dims, element);
   if (!size) fail_data(name, start, fmt::format("the shape ({}) overflows", fmt::join(header.dims, ",")));
   header.data_bytes = *size;
@@ -235,12 +236,14 @@ std::optional<NpyText> parse_npy_text(std::span<const std::byte> bytes, std::str
   if (header.text == '\0') return std::nullopt;
   const std::int64_t there = static_cast<std::int64_t>(bytes.size()) - header.data_offset;
   if (there != header.data_bytes)
-    fail_data(name, header.data_offset, fmt::format("{} bytes of words follow the header, its shape ({}) needs {}", there,
-                                                    fmt::join(header.dims, ","), header.data_bytes));
+    fail_data(name, header.data_offset,
+              fmt::format("{} bytes of words follow the header, its shape ({}) needs {}", there,
+                          fmt::join(header.dims, ","), header.data_bytes));
   if (header.column_major && header.dims.size() > 1)
     fail_data(name, header.data_offset, "words in Fortran order; save them in C order");
   NpyText text{.dims = header.dims, .words = {}};
-  ByteReader reader(bytes.subspan(static_cast<std::size_t>(header.data_offset)), name, header.order);
+  ByteReader reader(bytes, name, header.order);
+  reader.take(header.data_offset, "the header");
   while (reader.remaining() > 0) text.words.push_back(word_at(reader, header));
   return text;
 }

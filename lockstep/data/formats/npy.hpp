@@ -23,8 +23,8 @@ inline constexpr std::int64_t kNpyHeaderLimit = 12 + 65536;
 Array parse_npy(std::span<const std::byte> bytes, std::string_view name);
 Array read_npy(const std::filesystem::path& path);
 
-/// An array of words (types U and S), row-major, in UTF-8, without the zeros that fill them up. Words of type S that are
-/// no UTF-8 are taken as Latin-1.
+/// An array of words (types U and S), row-major, in UTF-8, without the zeros that fill them up. Words of type S that
+/// are no UTF-8 are taken as Latin-1.
 struct NpyText {
   std::vector<std::int64_t> dims;
   std::vector<std::string> words;

@@ -104,18 +104,20 @@ void open(Decoder& decoder, std::span<const std::byte> bytes, std::string_view n
   const std::int64_t pixels = decoder.pixels.width * decoder.pixels.height;
   if (pixels > kMaxPixels || pixels / (8 * kMaxDeflation) > static_cast<std::int64_t>(bytes.size()))
     fail_data(name, 16,
-              fmt::format("an image of {}x{} pixels in {} bytes is not believable", decoder.pixels.width, decoder.pixels.height,
-                          bytes.size()));
+              fmt::format("an image of {}x{} pixels in {} bytes is not believable", decoder.pixels.width,
+                          decoder.pixels.height, bytes.size()));
 }
 
 void decode(Decoder& decoder, std::string_view name) {
   if (!start_decoding(decoder)) bad_png(decoder, name);
   const auto row_bytes = static_cast<std::int64_t>(png_get_rowbytes(decoder.png, decoder.info));
   if (row_bytes != decoder.pixels.width * decoder.pixels.channels) {
-    throw Error(ExitCode::bug, fmt::format("{}: PNG rows of {} bytes for {} pixels", name, row_bytes, decoder.pixels.width));
+    throw Error(ExitCode::bug,
+                fmt::format("{}: PNG rows of {} bytes for {} pixels", name, row_bytes, decoder.pixels.width));
   }
   decoder.pixels.values.resize(static_cast<std::size_t>(row_bytes * decoder.pixels.height));
-  for (std::int64_t y = 0; y < decoder.pixels.height; ++y) decoder.row_starts.push_back(decoder.pixels.values.data() + y * row_bytes);
+  for (std::int64_t y = 0; y < decoder.pixels.height; ++y)
+    decoder.row_starts.push_back(decoder.pixels.values.data() + y * row_bytes);
   if (!read_rows(decoder)) bad_png(decoder, name);
 }
 
