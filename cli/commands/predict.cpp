@@ -66,7 +66,8 @@ class Prediction {
 
   void add_data(const DataArguments& data, bool first_ten) {
     constexpr std::int64_t kShown = 10;
-    const ModelData samples = load_model_data(arguments_.model, model_, data, console_, DataUse::prediction);
+    const ModelData samples = load_model_data(arguments_.model, model_, data, console_,
+                                              data.data.empty() ? DataUse::evaluation : DataUse::prediction);
     console_.note(fmt::format("{} part of {}: {}", samples.split, one_line(samples.source),
                               one_line(samples.samples->describe())));
     const std::int64_t size = samples.samples->size();

@@ -263,6 +263,12 @@ TEST_F(FileSource, OtherTablesAreReadByThePlan) {
   expect_error(ExitCode::data,
                config.source + ": column 3 (survived): the label \"maybe\" is no class of training; classes: no, yes",
                [&] { load_data(config, rules, DataUse::evaluation); });
+  EXPECT_EQ(load_data(config, rules, DataUse::prediction).train->classes(), 0) << "a label that nobody needs";
+  config.source = put_text("u.csv", "fare,age,sex,survived\n2,1,male,no\n");
+  EXPECT_EQ(all_labels(*load_data(config, rules, DataUse::evaluation).train), (std::vector<std::int32_t>{0}));
+  expect_error(ExitCode::data,
+               config.source + ": column 3 (survived): the label \"no\" is no class of training; classes: numbers",
+               [&] { load_data(config, {.table = trained.table}, DataUse::evaluation); });
   config.source = put_text("s.csv", "fare,sex,survived\n2,male,no\n");
   expect_error(ExitCode::data, config.source + ": no column \"age\", which the table of training has",
                [&] { load_data(config, rules, DataUse::evaluation); });
