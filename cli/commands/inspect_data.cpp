@@ -153,7 +153,8 @@ Inspection inspect_csv(const std::string& path) {
     const std::string name = table.names.empty() ? "" : table.names[static_cast<std::size_t>(c)];
     const std::vector<std::string_view> words(cells.words.begin(), cells.words.end());
     text.row({std::to_string(c), one_line(name),
-              words.empty() ? range.text() : fmt::format("{}: {}", count_of(std::ssize(words), "word"), printable_list(words)),
+              words.empty() ? range.text()
+                            : fmt::format("{}: {}", count_of(std::ssize(words), "word"), printable_list(words)),
               cells.missing > 0 ? with_commas(cells.missing) : ""});
     Json entry = {{"name", name}};
     if (words.empty())

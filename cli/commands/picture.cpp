@@ -127,8 +127,7 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
   } else if (is_image_name(path)) {
     samples = read_picture(path, model, console);
   } else {
-    throw Error(ExitCode::usage,
-                fmt::format("{}: predict reads .png, .jpg and .npy files here", path));
+    throw Error(ExitCode::usage, fmt::format("{}: predict reads .png, .jpg and .npy files here", path));
   }
   const double white = bytes || above_one(samples) ? 255 : 1;
   if (options.invert) invert(samples, white);

@@ -66,13 +66,14 @@ class Prediction {
 
   void add_data(const DataArguments& data, bool first_ten) {
     constexpr std::int64_t kShown = 10;
-    const ModelData samples = load_model_data(arguments_.model, model_, data, console_, DataUse::prediction);
-    console_.note(
-        fmt::format("{} part of {}: {}", samples.split, one_line(samples.source), one_line(samples.samples->describe())));
+    const ModelData samples = load_model_data(arguments_.model, model_, data, console_,
+                                              data.data.empty() ? DataUse::evaluation : DataUse::prediction);
+    console_.note(fmt::format("{} part of {}: {}", samples.split, one_line(samples.source),
+                              one_line(samples.samples->describe())));
     const std::int64_t size = samples.samples->size();
-    const std::vector<std::int64_t> ids =
-        !arguments_.rows.empty() ? parse_rows(arguments_.rows, size)
-                                 : ids_from(0, first_ten ? std::min(kShown, size) : size);
+    const std::vector<std::int64_t> ids = !arguments_.rows.empty()
+                                              ? parse_rows(arguments_.rows, size)
+                                              : ids_from(0, first_ten ? std::min(kShown, size) : size);
     add(*samples.samples, ids);
   }
 
@@ -113,8 +114,7 @@ class Prediction {
     }
     for (std::size_t i = 0; i < ids.size(); ++i) {
       PredictedSample item{fmt::format("row {}", ids[i]), labels[i], {}, std::move(answers[i])};
-      for (std::int64_t k = 0; k < width; ++k)
-        item.target.push_back(targets[static_cast<std::size_t>(k * count) + i]);
+      for (std::int64_t k = 0; k < width; ++k) item.target.push_back(targets[static_cast<std::size_t>(k * count) + i]);
       items_.push_back(std::move(item));
     }
   }
@@ -156,11 +156,13 @@ need not be there. Pictures are turned grey (or RGB), resized to the model's inp
 one sample or [samples, ...]; bytes are treated as pixels.)");
   options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
   options.arguments("inputs", arguments->files,
-                    {"INPUT...", "Pictures, arrays (.npy), tables (.csv), folders, data sets; -: a table on standard "
-                                 "input; none: rows of the data of training"},
+                    {"INPUT...",
+                     "Pictures, arrays (.npy), tables (.csv), folders, data sets; -: a table on standard "
+                     "input; none: rows of the data of training"},
                     false);
   add_data_options(options, arguments->data);
-  options.text("--rows", arguments->rows, {"0,5,7-9", "Rows of the data; default: all of a file, the first ten of the model's own data"});
+  options.text("--rows", arguments->rows,
+               {"0,5,7-9", "Rows of the data; default: all of a file, the first ten of the model's own data"});
   options.choice("--format", arguments->format, format_names(),
                  {"FORMAT", "csv, jsonl: one line per sample, with all classes; default: text"});
   options.flag("--true", arguments->with_truth, "Show the true label or target beside the answer");

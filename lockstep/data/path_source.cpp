@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
@@ -103,10 +104,27 @@ void note_first_label(const Array& labels, const Reading& reading, const LabelSo
                   source.name, largest, largest + 1));
 }
 
+/// The first name that is no class of training; nothing: all are. Without names of training, none is.
+std::optional<std::string> foreign_name(const LabelSource& source, const std::vector<std::string>& classes) {
+  for (const std::string& name : source.names)
+    if (std::find(classes.begin(), classes.end(), name) == classes.end()) return name;
+  return std::nullopt;
+}
+
 /// The classes of labels that are names: those of training, or in the order of the names.
-Targets named_targets(const LabelSource& source, const Array& flat, Reading& reading) {
+Targets named_targets(const LabelSource& source, const Array& flat, Reading& reading, bool is_train) {
   OpenedSource& opened = reading.opened;
-  if (opened.class_names.empty()) opened.class_names = source.names;
+  if (is_train && reading.use == DataUse::training) opened.class_names = source.names;
+  if (const auto foreign = foreign_name(source, opened.class_names)) {
+    if (reading.use == DataUse::prediction) {
+      opened.notes.push_back(fmt::format("{}: the label \"{}\" is no class of training, so labels are not read",
+                                         source.name, printable(*foreign)));
+      return {};
+    }
+    const std::vector<std::string_view> known(opened.class_names.begin(), opened.class_names.end());
+    throw Error(ExitCode::data, fmt::format("{}: the label \"{}\" is no class of training; classes: {}", source.name,
+                                            printable(*foreign), known.empty() ? "numbers" : printable_list(known)));
+  }
   opened.named_labels = true;
   opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
   std::map<std::string_view, double> classes;
@@ -114,13 +132,7 @@ Targets named_targets(const LabelSource& source, const Array& flat, Reading& rea
   Array labels = make_array(ElementType::float64, flat.dims);
   for (std::int64_t i = 0; i < flat.elements(); ++i) {
     const std::string& name = source.names[static_cast<std::size_t>(flat.value(i))];
-    const auto found = classes.find(name);
-    if (found == classes.end()) {
-      const std::vector<std::string_view> known(opened.class_names.begin(), opened.class_names.end());
-      throw Error(ExitCode::data, fmt::format("{}: the label \"{}\" is no class of training; classes: {}", source.name,
-                                              printable(name), printable_list(known)));
-    }
-    labels.as<double>()[static_cast<std::size_t>(i)] = found->second;
+    labels.as<double>()[static_cast<std::size_t>(i)] = classes.at(name);
   }
   return make_labels(labels, static_cast<std::int64_t>(opened.class_names.size()), LabelRule::as_stored, source.name);
 }
@@ -133,8 +145,11 @@ Targets targets_of(LabelSource source, FileFormat format, Reading& reading, bool
   if (regression) return make_values(flat, source.name);
   Targets targets;
   if (!source.names.empty()) {
-    targets = named_targets(source, flat, reading);
+    targets = named_targets(source, flat, reading, is_train);
   } else {
+    if (reading.trained.named_labels && reading.use == DataUse::evaluation)
+      throw Error(ExitCode::data, fmt::format("{}: labels are numbers, but the classes of training have names: {}",
+                                              source.name, fmt::join(reading.opened.class_names, ", ")));
     if (is_train) {
       reading.rule = rule_of(flat, config, format);
       reading.classes = config.classes;

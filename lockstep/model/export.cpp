@@ -41,8 +41,9 @@ void export_model(const Network& network, const std::filesystem::path& path, std
 std::vector<std::byte> write_onnx(const Network& network, std::span<const std::string> class_names) {
   OnnxGraph graph(network.precision());
   if (!class_names.empty())
-    graph.metadata("class_names", nlohmann::ordered_json(std::vector<std::string>(class_names.begin(), class_names.end()))
-                                      .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    graph.metadata("class_names",
+                   nlohmann::ordered_json(std::vector<std::string>(class_names.begin(), class_names.end()))
+                       .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   std::visit(
       [&](const auto& values) {
         for (const ParameterInfo& info : network.parameters())

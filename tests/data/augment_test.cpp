@@ -32,8 +32,7 @@ std::vector<double> one(const AugmentConfig& config, std::int64_t epoch, std::in
 }
 
 TEST(Augment, DependsOnSeedEpochAndSampleOnly) {
-  const AugmentConfig config{
-      .flip = true, .shift = 2, .rotate = 30, .brightness = 0.2, .contrast = 0.3, .cutout = 2};
+  const AugmentConfig config{.flip = true, .shift = 2, .rotate = 30, .brightness = 0.2, .contrast = 0.3, .cutout = 2};
   const std::vector<std::int64_t> ids = ids_from(0, kSamples);
   const std::vector<double> all = augmented(config, 3, ids);
   for (std::int64_t id = 0; id < kSamples; ++id) {
@@ -117,8 +116,8 @@ TEST(Augment, ChangesBrightnessAndContrast) {
 }
 
 TEST(Augment, RefusesPlainLists) {
-  const auto list = std::make_shared<MemoryDataset>(array_from<double>({1, 2}, std::vector<double>{1, 2}), Shape{2},
-                                                    Targets{});
+  const auto list =
+      std::make_shared<MemoryDataset>(array_from<double>({1, 2}, std::vector<double>{1, 2}), Shape{2}, Targets{});
   expect_error(ExitCode::usage, "data.augment: samples [2] are no images",
                [&] { AugmentedDataset(list, {.flip = true}, {}, 1); });
 }

@@ -1,12 +1,12 @@
 #include <cstdlib>
 
-#include "lockstep/data/table.hpp"
 #include "lockstep/data/formats/idx.hpp"
 #include "lockstep/data/formats/inflate.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/formats/npz.hpp"
 #include "lockstep/data/source.hpp"
+#include "lockstep/data/table.hpp"
 #include "tests/data/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -122,7 +122,10 @@ TEST_F(FileSource, Npz) {
   EXPECT_EQ(all_labels(*splits.test), (std::vector<std::int32_t>{1, 2}));
   EXPECT_EQ(gathered<double>(*splits.test, ids_from(0, 1))[0], 50 * (1.0 / 255));
   config.source = put("own.npz", write_npz(std::vector<NamedArray>{{"a", x}, {"b", y}, {"c", tx}, {"d", ty}}));
-  refuse(ExitCode::data, config.source + ": no array \"x_train\", there are: a, b, c, d", config);
+  refuse(ExitCode::data,
+         config.source +
+             ": no array \"x_train\" (nor X_train, x, X, data, images); there are: a, b, c, d; data.x_key names it",
+         config);
   config.x_key = "a";
   config.y_key = "b";
   EXPECT_EQ(load_data(config).test, nullptr);
@@ -198,7 +201,8 @@ TEST_F(FileSource, CsvWithItsLabelFirst) {
 std::vector<double> column_of(const Dataset& data, std::int64_t column) {
   const std::vector<double> all = gathered<double>(data, ids_from(0, data.size()));
   std::vector<double> values;
-  for (std::int64_t i = column; i < std::ssize(all); i += data.features()) values.push_back(all[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = column; i < std::ssize(all); i += data.features())
+    values.push_back(all[static_cast<std::size_t>(i)]);
   return values;
 }
 
@@ -223,7 +227,8 @@ TEST_F(FileSource, TablesWithWords) {
   config.missing = "drop";
   EXPECT_EQ(load_data(config).train->size(), 4);
   config.missing = "error";
-  refuse(ExitCode::data, config.source + ": line 2: column 3 (age): the field is empty; data.missing = \"mean\"", config);
+  refuse(ExitCode::data, config.source + ": line 2: column 3 (age): the field is empty; data.missing = \"mean\"",
+         config);
   config = {.source = config.source, .label_column = "survived", .columns = {"fare", "sex"}};
   EXPECT_EQ(load_data(config).table->columns[0].name, "fare") << "in the order that was asked for";
   config.columns = {"survived"};
@@ -234,7 +239,8 @@ TEST_F(FileSource, TablesWithWords) {
 
 TEST_F(FileSource, MissingNumbersAreThoseOfTheTrainingPart) {
   std::string text = "a,label\n";
-  for (int i = 0; i < 20; ++i) text += (i < 10 ? std::to_string(i) : i == 15 ? "" : "1000") + "," + std::to_string(i % 2) + "\n";
+  for (int i = 0; i < 20; ++i)
+    text += (i < 10 ? std::to_string(i) : i == 15 ? "" : "1000") + "," + std::to_string(i % 2) + "\n";
   DataConfig config{.source = put_text("m.csv", text), .shuffle = false, .stratify = false};
   config.split = {.train = 10, .test = 10};
   const DataSplits splits = load_data(config);
@@ -254,21 +260,31 @@ TEST_F(FileSource, OtherTablesAreReadByThePlan) {
   EXPECT_NE(other.notes.back().find("column 2 (sex): other was not there in training"), std::string::npos)
       << other.notes.back();
   config.source = put_text("r.csv", "fare,age,sex,survived\n2,1,male,maybe\n");
-  expect_error(ExitCode::data, config.source + ": column 3 (survived): the label \"maybe\" is no class of training; classes: no, yes",
+  expect_error(ExitCode::data,
+               config.source + ": column 3 (survived): the label \"maybe\" is no class of training; classes: no, yes",
                [&] { load_data(config, rules, DataUse::evaluation); });
+  EXPECT_EQ(load_data(config, rules, DataUse::prediction).train->classes(), 0) << "a label that nobody needs";
+  config.source = put_text("u.csv", "fare,age,sex,survived\n2,1,male,no\n");
+  EXPECT_EQ(all_labels(*load_data(config, rules, DataUse::evaluation).train), (std::vector<std::int32_t>{0}));
+  expect_error(ExitCode::data,
+               config.source + ": column 3 (survived): the label \"no\" is no class of training; classes: numbers",
+               [&] { load_data(config, {.table = trained.table}, DataUse::evaluation); });
   config.source = put_text("s.csv", "fare,sex,survived\n2,male,no\n");
   expect_error(ExitCode::data, config.source + ": no column \"age\", which the table of training has",
                [&] { load_data(config, rules, DataUse::evaluation); });
   config.source = put_text("t.csv", "fare,age,sex,survived\n2,old,male,no\n");
-  expect_error(ExitCode::data, config.source + ": line 2: column 1 (age): \"old\" is not a number, and the model was trained on numbers",
-               [&] { load_data(config, rules, DataUse::evaluation); });
+  expect_error(
+      ExitCode::data,
+      config.source + ": line 2: column 1 (age): \"old\" is not a number, and the model was trained on numbers",
+      [&] { load_data(config, rules, DataUse::evaluation); });
 }
 
 TEST_F(FileSource, AWordAmongNumbersIsASlip) {
   std::string text = "a,label\n";
   for (int i = 0; i < 20; ++i) text += (i == 7 ? "x7" : std::to_string(i)) + "," + std::to_string(i % 2) + "\n";
   DataConfig config{.source = put_text("slip.csv", text)};
-  refuse(ExitCode::data, config.source + ": line 9: column 0 (a): \"x7\" stands among numbers; mend it, or say", config);
+  refuse(ExitCode::data, config.source + ": line 9: column 0 (a): \"x7\" stands among numbers; mend it, or say",
+         config);
 }
 
 TEST_F(FileSource, RefusesASingleClass) {

@@ -132,7 +132,11 @@ TEST(Source, ReadsAnImageFolder) {
   EXPECT_EQ(splits.train->sample_shape(), (Shape{1, 2, 2}));
   EXPECT_EQ(gathered<double>(*splits.train, ids_from(0, 1))[0], (0 + 1 + 4 + 5) / 4.0 / 256);
   config.stream = true;
-  refuse(ExitCode::usage, "data: stream reads IDX and .npy files only", config);
+  const DataSplits streamed = load_data(config);
+  EXPECT_NE(streamed.train->describe().find("read by slices"), std::string::npos);
+  const std::vector<std::int64_t> ids = ids_from(0, splits.train->size());
+  EXPECT_EQ(gathered<double>(*streamed.train, ids), gathered<double>(*splits.train, ids));
+  EXPECT_EQ(all_labels(*streamed.train), all_labels(*splits.train));
 }
 
 }  // namespace

@@ -17,11 +17,10 @@ namespace lockstep {
 namespace {
 
 // Keys that say which samples there are, and not how they are prepared.
-const std::set<std::string> kNoPreparation = {"source",      "limit",      "test_limit", "test",   "labels",
-                                              "test_labels", "test_x_key", "test_y_key", "stream", "shuffle",
-                                              "stratify",    "split",      "count",      "noise",  "factor",
-                                              "test_count",  "features",   "seed",       "from",   "columns",
-                                              "drop",        "categorical", "augment"};
+const std::set<std::string> kNoPreparation = {
+    "source",   "limit",   "test_limit", "test",    "labels", "test_labels", "test_x_key", "test_y_key",
+    "stream",   "shuffle", "stratify",   "split",   "count",  "noise",       "factor",     "test_count",
+    "features", "seed",    "from",       "columns", "drop",   "categorical", "augment"};
 
 /// Another value than the default, whatever the type.
 void change(std::string& value) { value = "other"; }

@@ -242,7 +242,8 @@ std::optional<NpyText> parse_npy_text(std::span<const std::byte> bytes, std::str
   if (header.column_major && header.dims.size() > 1)
     fail_data(name, header.data_offset, "words in Fortran order; save them in C order");
   NpyText text{.dims = header.dims, .words = {}};
-  ByteReader reader(bytes.subspan(static_cast<std::size_t>(header.data_offset)), name, header.order);
+  ByteReader reader(bytes, name, header.order);
+  reader.take(header.data_offset, "the header");
   while (reader.remaining() > 0) text.words.push_back(word_at(reader, header));
   return text;
 }

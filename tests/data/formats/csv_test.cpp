@@ -44,9 +44,8 @@ TEST(Csv, ReadsADecimalComma) {
   EXPECT_EQ(values_of(table.values), (std::vector<double>{1.5, 2, -0.25, 3}));
   EXPECT_TRUE(table.guessed_decimal);
   EXPECT_EQ(values_of(parse("1,5;2,5\n3,5;4,5\n").values), (std::vector<double>{1.5, 2.5, 3.5, 4.5}));
-  expect_data_error("t.csv: line 2 has \"1,5\" and line 3 \"2.5\"; say in data.decimal whether", [] {
-    parse("a;b\n1,5;0\n2.5;1\n");
-  });
+  expect_data_error("t.csv: line 2 has \"1,5\" and line 3 \"2.5\"; say in data.decimal whether",
+                    [] { parse("a;b\n1,5;0\n2.5;1\n"); });
   EXPECT_EQ(parse("a;b\n1,5;0\n2.5;1\n", {.decimal = '.'}).columns[0].words, (Words{"1,5", "2.5"}));
   EXPECT_EQ(parse("a,b\n\"1,5\",0\n", {.decimal = ','}).values.value(0), 1.5);
 }

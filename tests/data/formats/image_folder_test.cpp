@@ -44,7 +44,8 @@ TEST(ImageFolder, UsesTheClassesOfTheTrainingSet) {
   const TemporaryFolder folder;
   write_file(folder.path() / "cat/a.png", grey_png(1, 1, 0));
   const std::vector<std::string> classes{"ant", "cat", "dog"};
-  EXPECT_EQ(read_image_folder(folder.path(), {.classes = classes}).samples.targets.labels, (std::vector<std::int32_t>{1}));
+  EXPECT_EQ(read_image_folder(folder.path(), {.classes = classes}).samples.targets.labels,
+            (std::vector<std::int32_t>{1}));
   const std::vector<std::string> others{"ant"};
   expect_data_error((folder.path() / "cat").string() + ": the training set has no such class",
                     [&] { read_image_folder(folder.path(), {.classes = others}); });
