@@ -131,6 +131,14 @@ LineChart curve(const RunHistory& history, bool accuracy) {
   return chart;
 }
 
+/// The metrics of the run's validations, by name.
+std::vector<std::string> metrics_of(const RunHistory& history) {
+  std::vector<std::string> names;
+  if (history.epochs.empty() || !history.epochs.back().scores.validation) return names;
+  for (const MetricValue& metric : history.epochs.back().scores.validation->metrics) names.push_back(metric.name);
+  return names;
+}
+
 Table epoch_table(const RunHistory& history) {
   Table table{.id = "epochs",
               .title = "Every epoch",
@@ -140,9 +148,12 @@ Table epoch_table(const RunHistory& history) {
                           {.title = "Training loss", .format = significant(4)},
                           {.title = "Training accuracy", .format = report::percent(2)},
                           {.title = "Validation loss", .format = significant(4)},
-                          {.title = "Validation accuracy", .format = report::percent(2)},
-                          {.title = "Time", .format = report::seconds()},
-                          {.title = "Speed", .unit = "samples/s", .format = report::prefix()}}};
+                          {.title = "Validation accuracy", .format = report::percent(2)}}};
+  const std::vector<std::string> metrics = metrics_of(history);
+  for (const std::string& name : metrics)
+    table.columns.push_back({.title = fmt::format("Validation {}", name), .format = significant(4)});
+  table.columns.push_back({.title = "Time", .format = report::seconds()});
+  table.columns.push_back({.title = "Speed", .unit = "samples/s", .format = report::prefix()});
   const std::size_t count = history.epochs.size(), step = (count + kMostEpochRows - 1) / kMostEpochRows;
   for (std::size_t i = 0; i < count; ++i) {
     if (step > 1 && i % step != 0 && i + 1 != count) continue;
@@ -151,6 +162,8 @@ Table epoch_table(const RunHistory& history) {
     Row row{.cells = {scores.epoch, scores.steps, scores.rate, scores.train.loss, scores.train.accuracy()}};
     row.cells.emplace_back(scores.validation ? Cell(scores.validation->loss) : Cell());
     row.cells.emplace_back(scores.validation ? Cell(scores.validation->accuracy()) : Cell());
+    for (const std::string& name : metrics)
+      row.cells.emplace_back(scores.validation ? Cell(scores.validation->value(*metric_named(name))) : Cell());
     row.cells.emplace_back(epoch.seconds);
     row.cells.emplace_back(epoch.samples_per_second);
     table.rows.push_back(std::move(row));
