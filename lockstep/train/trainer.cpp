@@ -109,6 +109,8 @@ bool Trainer::stopped_early() const { return loop_->stopped_early(); }
 double Trainer::penalty() const { return loop_->penalty(); }
 const TrainOptions& Trainer::options() const { return loop_->options(); }
 TrainingState Trainer::state() const { return loop_->state(); }
+
+TrainingState Trainer::counts() const { return loop_->counts(); }
 void Trainer::restore(const TrainingState& state) { loop_->restore(state); }
 
 }  // namespace lockstep
