@@ -271,6 +271,47 @@ void add_model(Document& document, const Model& model) {
   document.section("Model").add(std::move(facts)).add(std::move(layers));
 }
 
+/// The scores that have metrics, of the last weights: those of test, of validation, of training.
+const Scores* scores_with_metrics(const RunHistory& history) {
+  if (history.test && !history.test->metrics.empty()) return &*history.test;
+  if (history.final_train && !history.final_train->metrics.empty()) return &*history.final_train;
+  if (history.epochs.empty() || !history.epochs.back().scores.validation) return nullptr;
+  const Scores& last = *history.epochs.back().scores.validation;
+  return last.metrics.empty() ? nullptr : &last;
+}
+
+/// The metrics, and those of every class.
+void add_metrics(Document& document, const RunHistory& history, const Model* model) {
+  const Scores* const scores = scores_with_metrics(history);
+  if (scores == nullptr) return;
+  const char* const on = scores == (history.test ? &*history.test : nullptr)                 ? "the test set"
+                         : scores == (history.final_train ? &*history.final_train : nullptr) ? "the training set"
+                                                                                             : "the validation set";
+  Table all{.id = "metrics",
+            .title = fmt::format("Metrics on {}", on),
+            .columns = {{.title = "Metric"}, {.title = "Value", .format = significant(4)}}};
+  Table classes{.id = "classes", .title = fmt::format("Every class on {}", on), .columns = {{.title = "Class"}}};
+  std::size_t count = 0;
+  for (const MetricValue& metric : scores->metrics) {
+    all.rows.push_back({.cells = {metric.name, metric.value}});
+    if (metric.per_class.empty()) continue;
+    classes.columns.push_back({.title = metric.name, .format = significant(4)});
+    count = std::max(count, metric.per_class.size());
+  }
+  for (std::size_t c = 0; c < count; ++c) {
+    const bool named = model != nullptr && c < model->info.class_names.size();
+    Row row{.cells = {named ? fmt::format("{} {}", c, model->info.class_names[c]) : std::to_string(c)}};
+    for (const MetricValue& metric : scores->metrics)
+      if (!metric.per_class.empty()) row.cells.emplace_back(metric.per_class[c]);
+    classes.rows.push_back(std::move(row));
+  }
+  constexpr std::size_t kLongest = 20;  // rows that stand open
+  classes.folded = classes.rows.size() > kLongest;
+  Section& section = document.section("Metrics");
+  section.add(std::move(all));
+  if (count > 0) section.add(std::move(classes));
+}
+
 }  // namespace
 
 Document history_document(const RunHistory& history, const Model* model) {
@@ -291,6 +332,7 @@ Document history_document(const RunHistory& history, const Model* model) {
   if (LineChart accuracy = curve(history, true); !accuracy.series.empty())
     curves.charts.emplace_back(std::move(accuracy));
   learning.add(std::move(curves)).add(epoch_table(history));
+  add_metrics(document, history, model);
   if (!history.phases.empty()) document.section("Time").add(phase_chart(history)).add(phase_table(history));
   if (model != nullptr) add_model(document, *model);
   return document;

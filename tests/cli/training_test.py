@@ -232,7 +232,9 @@ class Metrics(Rungs):
         text = self.succeed("eval", "run/model.safetensors").out
         for name in ("f1", "auc", "precision"):
             self.assertIn(name, text)
-        self.assertIn("Validation f1", (self.folder / "run/report.html").read_text())
+        page = (self.folder / "run/report.html").read_text()
+        for text in ("Validation f1", "Metrics on the test set", "Every class on the test set"):
+            self.assertIn(text, page)
 
     def test_of_numbers(self):
         rows = [(i * 37 % 19 / 10, i * 23 % 17 / 10) for i in range(64)]
