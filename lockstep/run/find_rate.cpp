@@ -9,6 +9,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/math/elementary.hpp"
 #include "lockstep/lab/text_table.hpp"
+#include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/ranks.hpp"
 #include "lockstep/run/observer.hpp"
 #include "lockstep/run/workload.hpp"
@@ -41,12 +42,15 @@ std::optional<double> steepest_rate(const std::vector<RateTrial>& points) {
 }
 
 RateCurve find_rate(const std::string& config, const RunOptions& options) {
+  if (const auto launcher = find_launcher())
+    throw Error(ExitCode::usage,
+                fmt::format("the learning rate is looked for by one process, and {} started {}; the rate "
+                            "is the same on any number of ranks",
+                            launcher->name, launcher->size));
   Ranks alone(make_self_transport());
   RunObserver silent;
   RunObserver& observer = options.observer != nullptr ? *options.observer : silent;
-  RunOptions one = options;
-  // What watches the validation has nothing to watch here.
-  Workload work(config, one, alone);
+  Workload work(config, options, alone);
   work.load(observer);
   const Dataset& data = *work.data.train;
   const std::int64_t batch = work.config.train.batch > 0 ? work.config.train.batch : data.size();
