@@ -13,6 +13,8 @@ RunCommand inspect_command(Options& options);
 RunCommand export_command(Options& options);
 RunCommand launch_command(Options& options);
 RunCommand report_command(Options& options);
+RunCommand compare_command(Options& options);
+RunCommand sweep_command(Options& options);
 RunCommand doctor_command(Options& options);
 // bench, ladder, reproduce and simulate: in their folders.
 

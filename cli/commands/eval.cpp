@@ -1,4 +1,5 @@
-// lockstep eval MODEL: loss, accuracy and, for up to 30 classes, the confusion matrix.
+// lockstep eval MODEL: loss, accuracy, metrics and, for up to 30 classes, the confusion matrix and the scores of
+// each class.
 
 #include <memory>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/outputs.hpp"
 #include "lockstep/run/lines.hpp"
+#include "lockstep/run/result.hpp"
 #include "lockstep/run/verbose.hpp"
 
 namespace lockstep::cli {
@@ -93,6 +95,26 @@ Confusion confusion_of(Outputs& outputs, const Dataset& data, std::int64_t class
   return confusion;
 }
 
+/// Precision, recall and F1 of every class.
+std::string class_table(const Scores& scores, const std::vector<std::string>& names) {
+  std::vector<std::string> head = {"class"};
+  std::vector<const MetricValue*> columns;
+  for (const MetricValue& metric : scores.metrics)
+    if (!metric.per_class.empty()) {
+      head.push_back(metric.name);
+      columns.push_back(&metric);
+    }
+  TextTable table(fmt::format("l{}", std::string(columns.size(), 'r')));
+  table.row(head);
+  for (std::size_t c = 0; !columns.empty() && c < columns[0]->per_class.size(); ++c) {
+    std::vector<std::string> cells = {c < names.size() ? fmt::format("{} {}", c, one_line(names[c]))
+                                                       : std::to_string(c)};
+    for (const MetricValue* metric : columns) cells.push_back(metric_text(metric->per_class[c]));
+    table.row(std::move(cells));
+  }
+  return table.str();
+}
+
 void run_eval(const EvalArguments& arguments, Console& console) {
   Model model = open_model(arguments.model, console);
   if (!model.info.loss)
@@ -100,8 +122,12 @@ void run_eval(const EvalArguments& arguments, Console& console) {
                 fmt::format("{}: the file does not name the loss it was trained with", arguments.model));
   const ModelData data = load_model_data(arguments.model, model, arguments.data, console, DataUse::evaluation);
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
-  const Trainer trainer(model.network,
-                        {.loss = *model.info.loss, .backend = arguments.backend, .threads = arguments.threads});
+  const Trainer trainer(model.network, {.loss = *model.info.loss,
+                                        .focal_gamma = model.info.focal_gamma,
+                                        .huber_delta = model.info.huber_delta,
+                                        .backend = arguments.backend,
+                                        .metrics = fitting_metrics(*data.samples, model.network.output().elements()),
+                                        .threads = arguments.threads});
   if (const auto note = promise_note(arguments.backend)) console.note(*note);
   if (arguments.verbose)
     for (const std::string& line :
@@ -127,10 +153,13 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   table.row({"loss", fmt::format("{}  ({})", loss_text(scores.loss), loss)});
   if (scores.correct)
     table.row({"accuracy", fmt::format("{}  ({} correct)", percent(scores.accuracy()), with_commas(*scores.correct))});
+  for (const MetricValue& metric : scores.metrics)
+    table.row({metric.name, metric_text(metric.value) + (metric.per_class.empty() ? "" : "  (mean over classes)")});
   table.row({"weights", short_hash(weight_hash(model.network.values()))});
   console.print(table.str());
   if (with_matrix)
-    console.print(fmt::format("\n{}", confusion_of(outputs, *data.samples, classes).text(model.info.class_names)));
+    console.print(fmt::format("\n{}\n{}", confusion_of(outputs, *data.samples, classes).text(model.info.class_names),
+                              class_table(scores, model.info.class_names)));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/ladder/report.hpp"
+#include "cli/process/tools.hpp"
 #include "cli/reproduce/reproduce.hpp"
 #include "cli/simulate/document.hpp"
 #include "cli/simulate/validate.hpp"
@@ -32,7 +33,7 @@ namespace {
 struct ReportArguments {
   std::string path{};  // a run directory, a folder with results.jsonl, or such a file
   std::string out{};   // where the files go; empty: beside what they are made from
-  bool csv = false, extra_p = false;
+  bool csv = false, extra_p = false, open = false;
 };
 
 /// Which command draws which results: a file of results is shown by the first entry whose kind occurs in it. Kinds that
@@ -75,6 +76,16 @@ Made make(const fs::path& path) {
                           kResultsFile, kMetricsFile));
 }
 
+/// Shows the page in the user's browser, which outlives this program.
+void open_page(const fs::path& page) {
+  const auto opener = find_program("xdg-open");
+  if (!opener)
+    throw Error(ExitCode::usage,
+                fmt::format("--open needs the program xdg-open (Debian: xdg-utils); open {} in a browser",
+                            one_line(fs::absolute(page).string())));
+  start_detached({*opener, fs::absolute(page).string()});
+}
+
 void run_report(const ReportArguments& arguments, Console& console) {
   const Made made = make(arguments.path);
   const fs::path folder = arguments.out.empty() ? made.folder : fs::path(arguments.out);
@@ -84,6 +95,7 @@ void run_report(const ReportArguments& arguments, Console& console) {
   const auto written = report::write_report(made.document, folder, files);
   console.print(console.json() ? report::tables_json(made.document) : report::to_text(made.document));
   for (const fs::path& file : written) console.note(fmt::format("wrote {}", one_line(file.string())));
+  if (arguments.open) open_page(folder / kReportFile);
 }
 
 }  // namespace
@@ -92,6 +104,7 @@ RunCommand report_command(Options& options) {
   const auto arguments = std::make_shared<ReportArguments>();
   options.examples(R"(Examples:
   lockstep report runs/moons-1                  report.html in the run directory
+  lockstep report runs/moons-1 --open           and in the browser
   lockstep report runs/ladder --csv --extra-p   every table as .csv, scaling tables as Extra-P's JSON lines
   lockstep report results.jsonl --out page)");
   options.argument("path", arguments->path,
@@ -99,6 +112,7 @@ RunCommand report_command(Options& options) {
   options.text("-o,--out", arguments->out, {"DIR", "Where the files go; default: beside what they are made from"});
   options.flag("--csv", arguments->csv, "Write every table as .csv too");
   options.flag("--extra-p", arguments->extra_p, "Write tables of scaling as JSON lines for Extra-P too");
+  options.flag("--open", arguments->open, "Show report.html in the browser");
   return [arguments](Console& console) { run_report(*arguments, console); };
 }
 

@@ -24,6 +24,8 @@ constexpr Command kCommands[] = {
     {"launch", "Train on several ranks, and go on by itself when one is lost", launch_command, false,
      "Do not say what is started; train has a --quiet of its own"},
     {"report", "Make the report of a run or of measurements again, without measuring", report_command},
+    {"compare", "Runs beside each other: scores, configurations, the same bits or not", compare_command},
+    {"sweep", "Train every combination of some values, side by side", sweep_command},
     {"ladder", "Measure a training on every rung of this machine", ladder_command},
     {"doctor", "What this machine has, and what would spoil a measurement on it", doctor_command},
     {"simulate", "How training would scale on a cluster: simulated", simulate_command},
@@ -43,6 +45,8 @@ constexpr const char* kExamples = R"(Examples:
   lockstep bench lenet5
   lockstep reproduce cuda-quadrants --quick
   lockstep report runs/small
+  lockstep sweep examples/moons.toml --grid train.optimizer.lr=0.01,0.1 --runs 2
+  lockstep compare runs/moons-1 runs/moons-2
   lockstep ladder examples/lenet5-fashion.toml
   mpirun -n 4 lockstep train examples/lenet5-fashion.toml --threads 1
   lockstep launch -n 4 train examples/lenet5-fashion.toml --threads 1 --out runs/four

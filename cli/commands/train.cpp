@@ -12,6 +12,7 @@
 #include "cli/process/stop_signal.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/parallel/watchdog.hpp"
+#include "lockstep/run/find_rate.hpp"
 #include "lockstep/run/train_run.hpp"
 
 namespace lockstep::cli {
@@ -32,6 +33,7 @@ class PrintedRun final : public RunObserver {
   void step(const StepReport& report) override { progress_->step(report); }
   void epoch(const EpochReport& report) override { progress_->epoch(report); }
   void done(const RunResult& result) override {
+    if (const std::string curve = progress_ ? progress_->curve() : ""; !curve.empty()) console_.note(curve);
     if (const auto warning = result.warning()) console_.note(fmt::format("lockstep: warning: {}", *warning));
     console_.print(console_.json() ? result.json() : result.text());
   }
@@ -51,6 +53,7 @@ RunCommand train_command(Options& options) {
   struct Arguments {
     std::string config{};
     RunOptions run{};
+    bool find_rate = false;
   };
   const auto arguments = std::make_shared<Arguments>();
   RunOptions& run = arguments->run;
@@ -60,10 +63,12 @@ RunCommand train_command(Options& options) {
   lockstep train examples/lenet5-fashion.toml --set train.optimizer.lr=0.01 --set model.precision=float64
   lockstep train my.toml --out runs/try --overwrite --json --quiet
   lockstep train my.toml --out runs/try --resume
+  lockstep train my.toml --find-lr
 
 The run directory holds config.toml (everything resolved: training it again gives the same weights),
 metrics.jsonl, timings.jsonl, the two last checkpoints (checkpoint.every_minutes, checkpoint.every_steps) and
-model.safetensors, machine.json and report.html; with --profile also profile.json and trace.json.)");
+model.safetensors, machine.json and report.html; with train.early_stopping also model-best.safetensors, with
+--profile also profile.json and trace.json.)");
   options.argument("config", arguments->config, {"CONFIG.toml", "The configuration"});
   options.set(run.set);
   options.backend(run.backend);
@@ -71,15 +76,26 @@ model.safetensors, machine.json and report.html; with --profile also profile.jso
   options.verbose(run.verbose);
   options.flag("--profile", run.profile,
                "Tell where the time went: a table, profile.json, and trace.json for ui.perfetto.dev");
+  options.flag("--tensorboard", run.tensorboard, "Write event files for TensorBoard into the run directory");
   options.text("-o,--out", run.out, {"DIR", "The run directory; default: runs/<config>-<n>"});
   options.flag("--overwrite", run.overwrite, "Replace an earlier run in --out");
   options.flag("--resume", run.resume,
                "Go on with the run in --out from its last checkpoint: the result is that of a run never stopped");
+  options.flag("--find-lr", arguments->find_rate,
+               "Take steps at rising learning rates, print the loss of each and a rate to begin with; trains nothing");
   return [arguments](Console& console) {
     PrintedRun observer(console);
     arguments->run.observer = &observer;
     arguments->run.stop = stop_requested;
     arguments->run.stop_reason = "by a signal";
+    if (arguments->find_rate) {
+      const RateCurve curve = find_rate(arguments->config, arguments->run);
+      std::vector<double> losses;
+      for (const RateTrial& point : curve.points) losses.push_back(point.smooth);
+      if (losses.size() > 2) console.note(fmt::format("loss over rising rates {}", sparkline(losses, 50)));
+      console.print(console.json() ? curve.json() : curve.text());
+      return;
+    }
     train_run(arguments->config, arguments->run);
   };
 }

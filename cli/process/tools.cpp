@@ -1,5 +1,7 @@
 #include "cli/process/tools.hpp"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +29,23 @@ bool imports(const std::string& python, const std::vector<std::string>& modules)
 }
 
 }  // namespace
+
+void start_detached(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files{};
+  posix_spawnattr_t session{};
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&session);
+  posix_spawnattr_setflags(&session, POSIX_SPAWN_SETSID);
+  for (const int stream : {0, 1, 2}) posix_spawn_file_actions_addopen(&files, stream, "/dev/null", O_RDWR, 0);
+  pid_t process = 0;
+  const int error = posix_spawn(&process, arguments[0], &files, &session, arguments.data(), environ);
+  posix_spawnattr_destroy(&session);
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) fail_system(ExitCode::resources, words[0], error);
+}
 
 std::string own_program() { return fs::read_symlink("/proc/self/exe").string(); }
 

@@ -14,6 +14,10 @@ std::string own_program();
 /// The path of a program on PATH; nothing when there is none.
 std::optional<std::string> find_program(const std::string& name);
 
+/// Starts a program that outlives this one, in a session of its own and without its streams. Error(resources) where it
+/// does not start.
+void start_detached(const std::vector<std::string>& words);
+
 /// A file of the source tree ("bench/reproduce/mpi_digits.py"): searched in the present folder and in those above this
 /// program. Nothing where the program was installed without it.
 std::optional<std::filesystem::path> find_in_tree(const std::filesystem::path& file);

@@ -52,7 +52,7 @@ void check_source(const Value& value, const std::string& source) {
 }
 
 void check_sections(const Value& root) {
-  static const std::vector<std::string> kSections = {"data", "model", "train", "checkpoint", "parallel"};
+  static const std::vector<std::string> kSections = {"data", "model", "train", "checkpoint", "log", "parallel"};
   for (const Entry& entry : *root.table()) {
     if (std::find(kSections.begin(), kSections.end(), entry.key) != kSections.end()) continue;
     if (const auto near = nearest(entry.key, kSections))
@@ -60,7 +60,8 @@ void check_sections(const Value& root) {
     for (const std::string& key : all_keys())
       if (key.ends_with("." + entry.key))
         fail_at(entry.value, entry.key, fmt::format("stands outside the sections; did you mean {}?", key));
-    fail_at(entry.value, entry.key, "unknown section; a configuration has data, model, train, checkpoint, parallel");
+    fail_at(entry.value, entry.key,
+            "unknown section; a configuration has data, model, train, checkpoint, log, parallel");
   }
 }
 
@@ -77,11 +78,20 @@ DataConfig with_division(DataConfig data) {
   return data;
 }
 
+std::string init_text(const ModelConfig& model) {
+  if (model.init_file.empty()) return toml_text(model.init);
+  if (model.init_map.empty()) return toml_quote(model.init_file);
+  std::vector<std::string> pairs;
+  for (const auto& [from, to] : model.init_map)
+    pairs.push_back(fmt::format("{} = {}", toml_quote(from), toml_quote(to)));
+  return fmt::format("{{file = {}, map = {{{}}}}}", toml_quote(model.init_file), fmt::join(pairs, ", "));
+}
+
 std::vector<std::string> model_entries(const ModelConfig& model) {
   return {fmt::format("input = [{}]", fmt::join(model.input.extents(), ", ")),
           fmt::format("layers = {}", toml_text(model.layers, 2)),
           fmt::format("precision = {}", toml_quote(to_string(model.precision))),
-          fmt::format("init = {}", model.init_file.empty() ? toml_text(model.init) : toml_quote(model.init_file))};
+          fmt::format("init = {}", init_text(model))};
 }
 
 }  // namespace
@@ -125,6 +135,31 @@ void read_value(const Value& value, const Place& place, AnyValue, ClassWeights& 
     out.values.push_back(as_number(list[i], fmt::format("{}[{}]", place.path, i), kNotNegative));
   if (list.empty()) fail_at(value, place.path, "has no numbers; give one per class, or \"balanced\"");
   if (const std::string fault = weights_fault(out.values, "class"); !fault.empty()) fail_at(value, place.path, fault);
+}
+
+void read_value(const Value& value, const Place& place, AnyValue, std::vector<std::string>& out) {
+  out.clear();
+  const ValueArray& list = as_array(value, place.path);
+  for (std::size_t i = 0; i < list.size(); ++i) out.push_back(as_string(list[i], fmt::format("{}[{}]", place.path, i)));
+}
+
+/// ["f1", "top-5"]
+void read_value(const Value& value, const Place& place, AnyValue, std::vector<Metric>& out) {
+  out.clear();
+  const ValueArray& list = as_array(value, place.path);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string path = fmt::format("{}[{}]", place.path, i);
+    const std::string& name = as_string(list[i], path);
+    const auto metric = metric_named(name);
+    if (!metric) fail_at(list[i], path, metric_name_fault(name));
+    if (std::find(out.begin(), out.end(), *metric) != out.end()) fail_at(list[i], path, "stands there twice");
+    out.push_back(*metric);
+  }
+}
+
+/// 10 or {patience = 10, metric = "f1"}.
+void read_value(const Value& value, const Place& place, AnyValue, std::optional<EarlyStopping>& out) {
+  read_record(value, place, "early_stopping", out.emplace());
 }
 
 /// 20 or {size = 20, method = "bicubic"}.
@@ -177,6 +212,7 @@ const std::vector<std::string>& all_keys() {
     add("model", model_keys());
     add("train", field_names(RunConfig{}, train_fields()));
     add("checkpoint", field_names(CheckpointConfig{}, checkpoint_fields()));
+    add("log", field_names(LogConfig{}, log_fields()));
     add("parallel", field_names(ParallelOptions{}, parallel_fields()));
     return all;
   }();
@@ -201,6 +237,7 @@ RunConfig parse_config(std::string_view toml_text, std::string_view name, const 
   config.data.wanted_shape.assign(input.begin(), input.end());
   read_train(section("train"), config);
   read_section(section("checkpoint"), "checkpoint", checkpoint_fields(), config.checkpoint);
+  read_section(section("log"), "log", log_fields(), config.log);
   read_section(section("parallel"), "parallel", parallel_fields(), config.train.parallel);
   return config;
 }
@@ -218,10 +255,12 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& o
 }
 
 std::string resolved_toml(const RunConfig& config) {
+  const std::vector<std::string> log = toml_entries(config.log, log_fields());
   return fmt::format(
-      "{}\n{}\n{}\n{}\n{}", section_toml("data", toml_entries(with_division(config.data), data_fields())),
+      "{}\n{}\n{}\n{}\n{}{}", section_toml("data", toml_entries(with_division(config.data), data_fields())),
       section_toml("model", model_entries(config.model)), section_toml("train", toml_entries(config, train_fields())),
       section_toml("checkpoint", toml_entries(config.checkpoint, checkpoint_fields())),
+      log.empty() ? "" : section_toml("log", log) + "\n",
       section_toml("parallel", toml_entries(config.train.parallel, parallel_fields())));
 }
 
@@ -243,7 +282,11 @@ Network make_network(const RunConfig& config) {
     }
   }
   network.initialise_later(config.train.seed);
-  if (!config.model.init_file.empty()) load_weights(config.model.init_file, network, weight_rule(config.data));
+  const ModelConfig& model = config.model;
+  if (!model.init_file.empty() && model.init_map.empty())
+    load_weights(model.init_file, network, weight_rule(config.data));
+  else if (!model.init_file.empty())
+    load_mapped_weights(model.init_file, network, model.init_map);
   return network;
 }
 

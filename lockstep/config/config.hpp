@@ -1,13 +1,14 @@
 #pragma once
-// A run as the user describes it: a TOML file with the sections [data], [model], [train], [checkpoint] and [parallel],
-// and the changes that --set makes to it. The first three determine the trained weights; what does not change them
-// (backend, output folder) is an option of the command line instead, save how often the run is saved and how its ranks
-// share the work.
+// A run as the user describes it: a TOML file with the sections [data], [model], [train], [checkpoint], [log] and
+// [parallel], and the changes that --set makes to it. The first three determine the trained weights; what does not
+// change them (backend, output folder) is an option of the command line instead, save how often the run is saved and
+// how its ranks share the work.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lockstep/data/source.hpp"
@@ -23,12 +24,19 @@ struct ModelConfig {
   Init init{};
   std::vector<std::string> layer_origins{};  // how messages begin: "moons.toml:12: model.layers[2]"; may be empty
   std::string init_file{};  // not empty: the weights come from here (.safetensors, .npz or .mat) instead of `init`
+  /// Not empty: of that file only these layers, {"conv1", "0"}: its name there, and the layer here that gets it.
+  std::vector<std::pair<std::string, std::string>> init_map{};
 };
 
 /// When a run is saved on its way; at its end and at a signal it always is.
 struct CheckpointConfig {
   std::int64_t every_steps = 0;  // 0: steps do not count
   double every_minutes = 1;      // 0: time does not count
+};
+
+/// What a run writes besides its own files.
+struct LogConfig {
+  bool tensorboard = false;
 };
 
 struct RunConfig {
@@ -38,6 +46,7 @@ struct RunConfig {
   TrainOptions train{};  // train.seed also draws the initial weights; train.backend is not part of the file
   std::int64_t epochs = 1;
   CheckpointConfig checkpoint{};
+  LogConfig log{};
 };
 
 /// Parses a configuration, then applies `overrides` ("section.key=value"). Every fault is Error(usage), one line:
@@ -56,9 +65,9 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
 /// The configuration with every default written out, as TOML. Parses back to the same configuration: the same run.
 std::string resolved_toml(const RunConfig& config);
 
-/// The first value in which two resolved configurations describe different trainings: [checkpoint] and
-/// [parallel] may differ, and the second may have more train.epochs, unless its schedule depends on their number
-/// (cosine).
+/// The first value in which two resolved configurations describe different trainings: [checkpoint], [log]
+/// and [parallel] may differ, and the second may have more train.epochs, unless its schedule depends on their number
+/// (cosine, one-cycle).
 struct ConfigDifference {
   std::string key;            // "train.optimizer.lr"
   std::string first, second;  // as TOML; "nothing" where the key is absent

@@ -73,7 +73,8 @@ void forgive_more_epochs(Value& first, Value& second) {
   if (old_count == nullptr || count == nullptr || *count < *old_count) return;
   const Value* schedule = two->find("schedule");
   const Value* name = schedule != nullptr ? schedule->find("name") : nullptr;
-  if (name != nullptr && name->string() != nullptr && *name->string() == "cosine") return;
+  if (name != nullptr && name->string() != nullptr && (*name->string() == "cosine" || *name->string() == "one-cycle"))
+    return;
   *before = *after;
 }
 
@@ -93,7 +94,9 @@ std::optional<ConfigDifference> find_difference(std::string_view first_toml, std
   for (Value* root : {&first, &second}) {
     complete_split(*root);
     if (ValueTable* sections = root->table())
-      std::erase_if(*sections, [](const Entry& entry) { return entry.key == "checkpoint" || entry.key == "parallel"; });
+      std::erase_if(*sections, [](const Entry& entry) {
+        return entry.key == "checkpoint" || entry.key == "log" || entry.key == "parallel";
+      });
   }
   forgive_more_epochs(first, second);
   return compare(&first, &second, "");

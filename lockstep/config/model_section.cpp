@@ -161,8 +161,22 @@ void read_layer_list(const TableReader& table, ModelConfig& model) {
   table.require("input", "the shape of one sample, for example [1, 28, 28]");
 }
 
-/// A name of an initialiser, a table with one, or a file of weights: what has a dot or a slash in it.
+/// {file = "a.safetensors", map = {"conv1" = "0"}}
+void read_mapped_init(const Value& value, ModelConfig& model) {
+  const TableReader table(value, "model.init", {"file", "map"});
+  model.init_file = as_string(table.require("file", "the file of the weights"), "model.init.file");
+  const Value* map = table.find("map");
+  if (map == nullptr) return;
+  if (map->table() == nullptr || map->table()->empty())
+    table.fail("map", "must be a table: names in the file = layers of this network, as {\"conv1\" = \"0\"}");
+  for (const Entry& entry : *map->table())
+    model.init_map.emplace_back(entry.key, as_string(entry.value, fmt::format("model.init.map.{}", entry.key)));
+}
+
+/// A name of an initialiser, a table with one, or a file of weights: what has a dot or a slash in it, or a table with
+/// it.
 void read_model_init(const Value& value, ModelConfig& model) {
+  if (value.table() != nullptr && value.find("file") != nullptr) return read_mapped_init(value, model);
   const std::string* text = value.string();
   if (text != nullptr && text->find_first_of("./") != std::string::npos)
     model.init_file = *text;

@@ -109,6 +109,9 @@ void read_value(const Value& value, const Place& place, AnyValue, std::vector<La
 
 void read_value(const Value& value, const Place& place, AnyValue, std::vector<std::int64_t>& out);
 void read_value(const Value& value, const Place& place, AnyValue, ClassWeights& out);
+void read_value(const Value& value, const Place& place, AnyValue, std::vector<std::string>& out);
+void read_value(const Value& value, const Place& place, AnyValue, std::vector<Metric>& out);
+void read_value(const Value& value, const Place& place, AnyValue, std::optional<EarlyStopping>& out);
 void read_value(const Value& value, const Place& place, AnyValue, ResizeConfig& out);
 void read_value(const Value& value, const Place& place, AnyValue, SplitConfig& out);
 void read_value(const Value& value, const Place& place, AnyValue, AugmentConfig& out);
@@ -131,6 +134,7 @@ inline std::string empty_fault(const std::string&, const char* hint) { return fm
 inline std::string empty_fault(const std::vector<LayerSpec>&, const char*) { return "has no layers"; }
 inline std::string empty_fault(const std::vector<std::int64_t>&, const char*) { return "has no numbers"; }
 inline std::string empty_fault(const std::vector<std::string>&, const char*) { return "has no names"; }
+inline std::string empty_fault(const std::vector<Metric>&, const char*) { return "has no metrics"; }
 
 /// Reads one field, where the table has it. `name`: what the record is called in hints.
 template <class Record, class Each>

@@ -10,6 +10,7 @@
 #include "lockstep/config/toml.hpp"
 #include "lockstep/data/sample_weights.hpp"
 #include "lockstep/nn/layers.hpp"
+#include "lockstep/train/metrics.hpp"
 
 namespace lockstep {
 
@@ -37,6 +38,17 @@ std::string toml_text(const std::vector<LayerSpec>& layers, int indent);
 inline constexpr const char* kBalanced = "balanced";
 inline std::string toml_text(const ClassWeights& weights, int = 0) {
   return weights.balanced ? toml_quote(kBalanced) : fmt::format("[{}]", fmt::join(weights.values, ", "));
+}
+
+inline std::string toml_text(const std::vector<std::string>& names, int = 0) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(toml_quote(name));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+inline std::string toml_text(const std::vector<Metric>& metrics, int = 0) {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics) names.push_back(toml_quote(metric.name()));
+  return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
 /// A value that means "by default" and cannot be written.

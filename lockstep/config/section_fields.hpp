@@ -1,6 +1,6 @@
 #pragma once
-// The keys of the sections [train], [checkpoint] and [parallel] (core/fields.hpp), in the order in which they are
-// written. Those of [data] stand in data/data_fields.hpp; [model] is read and written by model_section.cpp.
+// The keys of the sections [train], [checkpoint], [log] and [parallel] (core/fields.hpp), in the order in which they
+// are written. Those of [data] stand in data/data_fields.hpp; [model] is read and written by model_section.cpp.
 
 #include <fmt/format.h>
 
@@ -55,6 +55,11 @@ inline constexpr auto train_fields() {
   using T = TrainOptions;
   return std::tuple{
       of("loss", &T::loss, AnyValue{}, "see [losses](#losses)"),
+      of("label_smoothing", &T::label_smoothing, kFraction,
+         "cross-entropy: this share of a label goes to all classes alike, in training only")
+          .quiet(),
+      of("focal_gamma", &T::focal_gamma, IntRange{1, kMostGamma}, "focal: the exponent").quiet(),
+      of("huber_delta", &T::huber_delta, kPositive, "huber: where squares end").quiet(),
       of("optimizer", &T::optimizer, AnyValue{}, "a name or a table, see [optimisers](#optimisers)"),
       of("schedule", &T::schedule, AnyValue{}, "a name or a table, see [schedules](#schedules)"),
       of("batch", &T::batch, many, "samples per step").or_zero("full"),
@@ -68,8 +73,17 @@ inline constexpr auto train_fields() {
           .quiet(),
       of("l2", &T::l2, kNotNegative, "adds l2/2 times the sum of squared weights to the loss (biases excluded)"),
       of("clip_norm", &T::clip_norm, kNotNegative, "longer gradients are scaled down to this norm; 0: never"),
+      of("frozen", &T::frozen, AnyValue{},
+         "layers that keep their weights, by the names of the model file: `[\"0\", \"2\"]`; see [frozen "
+         "layers](#frozen-layers)")
+          .quiet(),
       of("shuffle", &T::shuffle, AnyValue{}, "a new order every epoch"),
       field("epochs", &RunConfig::epochs, IntRange{0, many.max}, "passes over the training set"),
+      of("metrics", &T::metrics, AnyValue{}, "that evaluations report, a list of names; see [metrics](#metrics)")
+          .quiet(),
+      of("early_stopping", &T::early_stopping, AnyValue{},
+         "`10`, or `{patience = 10, metric = \"f1\", min_gain = 0.01}`; see [early stopping](#early-stopping)")
+          .quiet(),
       of("seed", &T::seed, IntRange{0}, "initial weights, shuffles, dropout")};
 }
 
@@ -78,6 +92,12 @@ inline constexpr auto checkpoint_fields() {
                           "save at multiples of this number of steps; 0: steps do not count"),
                     field("every_minutes", &CheckpointConfig::every_minutes, NumberRange{.max = 1'000'000},
                           "save when this time has passed since the last save; 0: time does not count")};
+}
+
+inline constexpr auto log_fields() {
+  return std::tuple{field("tensorboard", &LogConfig::tensorboard,
+                          "write event files for TensorBoard: scalars, histograms of the weights, filters, the layers")
+                        .quiet()};
 }
 
 inline constexpr auto parallel_fields() {

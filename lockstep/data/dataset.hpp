@@ -40,8 +40,9 @@ class Dataset {
   virtual void targets(std::span<const std::int64_t> ids, Matrix<float> t) const = 0;
   virtual void targets(std::span<const std::int64_t> ids, Matrix<double> t) const = 0;
 
-  /// Whether samples have weights of their own; else each counts 1. Only training looks at them.
-  virtual bool has_weights() const { return false; }
+  /// Whether samples have weights of their own; else each counts 1. Only training looks at them. A view must say what its
+  /// base says, so there is no default.
+  virtual bool has_weights() const = 0;
   /// out[j] = the weight of sample ids[j]: finite, at least 0. Error(bug) where there are none.
   virtual void weights(std::span<const std::int64_t> ids, std::span<double> out) const;
 

@@ -108,10 +108,10 @@ StepRequests RankGrid::receive_scores(SlotScores& scores) {
 }
 
 template <class U>
-void RankGrid::gather_scores(U* data, std::int64_t count) {
+void RankGrid::gather_scores(U* data, std::int64_t count, std::int64_t width) {
   const auto part = [&](int replica) {
     const std::int64_t first = replicas_->share(count, replica);
-    return writable_bytes_of(data + first, replicas_->share(count, replica + 1) - first);
+    return writable_bytes_of(data + first * width, (replicas_->share(count, replica + 1) - first) * width);
   };
   for (int peer = 0; peer < all_.size(); ++peer) {
     if (peer == all_.rank()) continue;
@@ -146,8 +146,8 @@ void RankGrid::broadcast(double& number, const char* phase) {
   all_.wait(phase);
 }
 
-template void RankGrid::gather_scores(double*, std::int64_t);
-template void RankGrid::gather_scores(std::int64_t*, std::int64_t);
+template void RankGrid::gather_scores(double*, std::int64_t, std::int64_t);
+template void RankGrid::gather_scores(std::int64_t*, std::int64_t, std::int64_t);
 template void RankGrid::collect(const float*, float*, bool);
 template void RankGrid::collect(const double*, double*, bool);
 

@@ -42,7 +42,7 @@ class RankGrid {
 
   /// Every rank gets all of `count` entries. Each replica has filled in its share, in its ranks with the last stage.
   template <class U>
-  void gather_scores(U* data, std::int64_t count);
+  void gather_scores(U* data, std::int64_t count, std::int64_t width = 1);
 
   /// Rank 0 gets `whole`, a vector over the parameters of which every rank has its part, with or without the running
   /// statistics. All replicas have the same; the first one sends.

@@ -67,7 +67,7 @@ std::vector<LayerPlan> body_of(const Network& network, Loss loss) {
   std::vector<LayerPlan> plans = network.plans();
   if (plans.empty()) throw Error(ExitCode::usage, "the network has no layers");
   const LayerSpec& last = plans.back().spec;
-  if (loss == Loss::cross_entropy && std::holds_alternative<Softmax>(last.kind)) plans.pop_back();
+  if (is_of_softmax(loss) && std::holds_alternative<Softmax>(last.kind)) plans.pop_back();
   if (loss == Loss::binary_cross_entropy) {
     const auto* sigmoid = std::get_if<Sigmoid>(&last.kind);
     if (sigmoid == nullptr || sigmoid->lambda != 1)

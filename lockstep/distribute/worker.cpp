@@ -7,7 +7,7 @@
 namespace lockstep {
 
 template <class T>
-Worker<T>::Worker(const Sequence<T>& body, const Stage& stage, Loss loss, const KernelTable<T>& kernels,
+Worker<T>::Worker(const Sequence<T>& body, const Stage& stage, const LossOptions& loss, const KernelTable<T>& kernels,
                   TensorGroup* group)
     : body_(body), stage_(stage), loss_(loss), kernels_(kernels), group_(group) {}
 
@@ -104,15 +104,15 @@ Matrix<T> Worker<T>::score_outputs(const Chunk& chunk, ChunkBuffers<T>& buffers,
   const LossTargets<T> targets = load_targets(chunk);
   Matrix<T> dz;
   if (chunk.gradients != nullptr) dz = {buffers.gradient.data(), stage_.outputs, samples, padded(samples)};
-  kernels_.loss_gradient({.kind = loss_,
-                          .scale = chunk.scale,
-                          .z = buffers.y,
-                          .targets = targets,
-                          .weights = load_weights(chunk),
-                          .loss = losses_.data(),
-                          .dz = dz},
-                         context_);
-  kernels_.score_slots({.kind = loss_,
+  LossGradient<T> arguments = loss_.arguments<T>(chunk.gradients != nullptr);
+  arguments.scale = chunk.scale;
+  arguments.z = buffers.y;
+  arguments.targets = targets;
+  arguments.weights = load_weights(chunk);
+  arguments.loss = losses_.data();
+  arguments.dz = dz;
+  kernels_.loss_gradient(arguments, context_);
+  kernels_.score_slots({.kind = loss_.kind,
                         .z = buffers.y,
                         .labels = targets.labels,
                         .loss = losses_.data(),
@@ -120,6 +120,9 @@ Matrix<T> Worker<T>::score_outputs(const Chunk& chunk, ChunkBuffers<T>& buffers,
                         .sum = scores.loss.data() + chunk.first_slot,
                         .correct = scores.correct.data() + chunk.first_slot},
                        context_);
+  if (scores.samples.wanted())
+    score_samples(loss_.kind, buffers.y, targets, static_cast<std::int64_t>(chunk.first_slot) * kScoreBlock,
+                  scores.samples);
   lap(times.loss);
   settle(times.loss, times);
   if (chunk.recorder != nullptr) {

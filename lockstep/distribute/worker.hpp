@@ -8,6 +8,7 @@
 
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/data/sample_weights.hpp"
+#include "lockstep/distribute/sample_scores.hpp"
 #include "lockstep/distribute/stage.hpp"
 #include "lockstep/distribute/tensor_group.hpp"
 #include "lockstep/kernels/loss.hpp"
@@ -20,6 +21,7 @@ namespace lockstep {
 struct SlotScores {
   std::vector<double> loss;           // sum over the slot's samples, a chain in double
   std::vector<std::int64_t> correct;  // 0 where the targets are real numbers
+  SampleScores samples{};             // of an evaluation with metrics
 };
 
 /// One chunk between its forward and its backward.
@@ -37,7 +39,8 @@ class Worker {
  public:
   /// `body` are the layers of `stage`. `group` has the other parts of split layers; null: layers are whole. Everything
   /// must outlive the worker.
-  Worker(const Sequence<T>& body, const Stage& stage, Loss loss, const KernelTable<T>& kernels, TensorGroup* group);
+  Worker(const Sequence<T>& body, const Stage& stage, const LossOptions& loss, const KernelTable<T>& kernels,
+         TensorGroup* group);
 
   struct Chunk {
     const Dataset& data;
@@ -93,7 +96,7 @@ class Worker {
 
   const Sequence<T>& body_;
   const Stage& stage_;
-  Loss loss_;
+  LossOptions loss_;
   const KernelTable<T>& kernels_;
   TensorGroup* group_;
   KernelContext context_;

@@ -6,6 +6,15 @@
 //   cross_entropy          log(sum over k of exp(z_k - m)) - (z_label - m)          scale * (p_k - [k = label])
 //   binary_cross_entropy   sum over k of max(z,0) - z t + log1p(exp(-|z|))          scale * (sigmoid(z) - t)
 //   squared_error          sum over k of 0.5 (z - t)^2                              scale * (z - t)
+//   focal                  (1 - p)^gamma * cross_entropy, p = p_label               see below
+//   huber                  sum over k of 0.5 d^2, or delta (|d| - delta/2) where    scale * d, or scale * +-delta
+//                          |d| > delta, d = z - t
+//
+// Label smoothing e of cross_entropy over K outputs: t_label = on + off and all other t_k = off, with on = 1 - e and
+// off = e / K. loss = log(sum) - fma(on, z_label - m, off * B), B the chain over k of z_k - m; dz = scale * (p_k -
+// t_k). Focal: with c = cross_entropy, q = 1 - p and r = q^(gamma - 1), the product 1 * q * q ..., the loss is (r * q)
+// * c and dz = (scale * (r * fma(gamma * p, c, q))) * (p_k - [k = label]). Huber adds each term by one fma, as
+// squared_error does.
 //
 // m = max z, p = softmax(z). Sums over k are chains, ascending, from 0. For a label, t is its one-hot vector; with one
 // output, t is the label itself (0 or 1). Outputs are overwritten; dz may be z itself.
@@ -20,7 +29,7 @@
 
 namespace lockstep {
 
-enum class Loss { cross_entropy, binary_cross_entropy, squared_error };
+enum class Loss { cross_entropy, binary_cross_entropy, squared_error, focal, huber };
 
 constexpr Described describe(Loss loss) {
   switch (loss) {
@@ -30,9 +39,20 @@ constexpr Described describe(Loss loss) {
       return {"binary-cross-entropy", "summed over the outputs; the network ends in sigmoid"};
     case Loss::squared_error:
       return {"squared-error", "half the sum of squares"};
+    case Loss::focal:
+      return {"focal",
+              "cross-entropy times (1 - p)^`focal_gamma`, p the probability of the label: samples that are known count "
+              "little"};
+    case Loss::huber:
+      return {"huber", "squared error up to `huber_delta`, beyond it the absolute error"};
   }
   return {};
 }
+
+/// Of the softmax of the outputs: the targets are labels.
+constexpr bool is_of_softmax(Loss loss) { return loss == Loss::cross_entropy || loss == Loss::focal; }
+/// Of the outputs as they are.
+constexpr bool is_of_values(Loss loss) { return loss == Loss::squared_error || loss == Loss::huber; }
 
 /// The targets of a chunk: class labels, or a matrix of real values [outputs, samples] where `labels` is null.
 template <class T>
@@ -44,19 +64,40 @@ struct LossTargets {
 template <class T>
 struct LossGradient {
   Loss kind;
-  T scale;  // 1 / (sum of the batch's weights) for a mean over samples, 1 for a sum; a weight is 1 where none are given
-  ConstMatrix<T> z;
-  LossTargets<T> targets;
+  T smoothing = T(0);      // of cross_entropy
+  std::int32_t gamma = 2;  // of focal, at least 1
+  T delta = T(1);          // of huber
+  T scale = T(
+      1);  // 1 / (sum of the batch's weights) for a mean over samples, 1 for a sum; a weight is 1 where none are given
+  ConstMatrix<T> z{};
+  LossTargets<T> targets{};
   const T* weights = nullptr;  // [samples]; null: none
-  T* loss;                     // [samples]
-  Matrix<T> dz;                // empty: only the loss is wanted
+  T* loss = nullptr;           // [samples]
+  Matrix<T> dz{};              // empty: only the loss is wanted
+};
+
+/// A loss with its numbers. Evaluations do not smooth labels.
+struct LossOptions {
+  Loss kind = Loss::cross_entropy;
+  double label_smoothing = 0;    // of cross_entropy
+  std::int64_t focal_gamma = 2;  // of focal
+  double huber_delta = 1;        // of huber
+
+  /// The arguments that do not depend on the samples.
+  template <class T>
+  LossGradient<T> arguments(bool training) const {
+    return {.kind = kind,
+            .smoothing = training ? T(label_smoothing) : T(0),
+            .gamma = static_cast<std::int32_t>(focal_gamma),
+            .delta = T(huber_delta)};
+  }
 };
 
 /// What training reports of a chunk, per slot: the sum of its losses and how many predictions are right.
 ///   sum[slot] = a chain over the slot's samples of double(loss), ascending, from 0; 0 for an empty slot
 ///   correct[slot] = samples whose predicted class is their label; 0 where there are no labels
 /// The predicted class is the largest output, the first of equal ones; with one output it is 1 from the middle on (0
-/// for a logit, 0.5 for a value trained by squared error).
+/// for a logit, 0.5 for a value trained by squared error or huber).
 template <class T>
 struct ScoreSlots {
   Loss kind;

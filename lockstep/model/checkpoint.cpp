@@ -106,12 +106,29 @@ class Members {
   std::string name_;
 };
 
+Json watch_json(const Watch& watch) {
+  Json json = {{"epoch", watch.epoch}};
+  if (watch.best) json["best"] = bits_of(*watch.best);
+  return json;
+}
+
+Watch watch_of(const Members& members) {
+  Watch watch{.epoch = members.count("epoch")};
+  if (members.has("best")) watch.best = members.bits("best");
+  return watch;
+}
+
 std::string record_to_json(const TrainingState& state, const RunRecord& run, const TensorHashes& hashes) {
   Json json = {{"step", state.steps}, {"epoch", state.epoch}, {"batch", state.batch}, {"samples", state.samples}};
   if (state.correct) json["correct"] = *state.correct;
   json["loss_sum"] = bits_of(state.loss_sum);
   json["rate"] = bits_of(state.rate);
   if (state.first_loss) json["first_loss"] = bits_of(*state.first_loss);
+  if (state.stopping != Watch{}) json["stopping"] = watch_json(state.stopping);
+  if (state.plateau != Watch{} || state.rate_drops > 0) {
+    json["plateau"] = watch_json(state.plateau);
+    json["plateau"]["drops"] = state.rate_drops;
+  }
   json["data_sha256"] = run.data_digest;
   json["metrics"] = {{"bytes", run.metrics_bytes}, {"sha256", run.metrics_sha256}};
   json["timings_bytes"] = run.timings_bytes;
@@ -134,6 +151,11 @@ CheckpointRecord record_from_json(const std::string& text) {
   state.loss_sum = members.bits("loss_sum");
   state.rate = members.bits("rate");
   if (members.has("first_loss")) state.first_loss = members.bits("first_loss");
+  if (members.has("stopping")) state.stopping = watch_of(members.object("stopping"));
+  if (members.has("plateau")) {
+    state.plateau = watch_of(members.object("plateau"));
+    state.rate_drops = members.object("plateau").count("drops");
+  }
   record.run.data_digest = members.hash("data_sha256");
   const Members metrics = members.object("metrics");
   record.run.metrics_bytes = metrics.count("bytes");

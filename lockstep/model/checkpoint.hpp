@@ -9,8 +9,9 @@
 //     {"step": 1200, "epoch": 1, "batch": 262,                                    where training stands
 //      "samples": 16768, "correct": 14002, "loss_sum": "<bits>", "rate": "<bits>",  sums of the present epoch
 //      "first_loss": "<bits>",                                                     of the first batch (where known)
-//      "data_sha256": "...", "metrics": {"bytes": 412, "sha256": "..."}, "timings_bytes": 300,
-//      "tensors": {"0.weight": "<SHA-256 of its bytes in the file>", ...}}
+//      "stopping": {"epoch": 3, "best": "<bits>"}, "plateau": {..., "drops": 1},           what is watched (where it
+//      is) "data_sha256": "...", "metrics": {"bytes": 412, "sha256": "..."}, "timings_bytes": 300, "tensors":
+//      {"0.weight": "<SHA-256 of its bytes in the file>", ...}}
 // <bits>: 16 hexadecimal digits, the IEEE representation. So every flipped bit and every missing byte is noticed, and
 // the hashes of the tensors say which one is damaged. The bytes are a pure function of the arguments.
 

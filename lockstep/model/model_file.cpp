@@ -25,6 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kLossKey = "lockstep.loss";
+constexpr const char* kLossNumberKey = "lockstep.loss_number";
 constexpr const char* kDataKey = "lockstep.data";
 
 // How the values of a preparation look in JSON. A key of another type needs a pair of these.
@@ -129,6 +130,17 @@ Loss loss_of(const std::string& name) {
   return static_cast<Loss>(found - names_of<Loss>().begin());
 }
 
+void read_loss_number(const std::map<std::string, std::string>& metadata, ModelInfo& info) {
+  const auto found = metadata.find(kLossNumberKey);
+  if (found == metadata.end()) return;
+  const auto number = parse_number<double>(found->second);
+  const bool whole = number && *number == std::floor(*number) && *number <= double(kMostGamma);
+  if (!number || !std::isfinite(*number) || *number <= 0 || (info.loss == Loss::focal && !whole))
+    throw Error(ExitCode::checkpoint, fmt::format("{} is no number of a loss", kLossNumberKey));
+  if (info.loss == Loss::focal) info.focal_gamma = static_cast<std::int64_t>(*number);
+  if (info.loss == Loss::huber) info.huber_delta = *number;
+}
+
 constexpr const char* kVersionKey = "lockstep.version";
 constexpr const char* kNumericsKey = "lockstep.numerics_version";
 constexpr const char* kModelKey = "lockstep.model";
@@ -226,6 +238,8 @@ std::map<std::string, std::string> info_to_metadata(const ModelInfo& info) {
 
   std::map<std::string, std::string> metadata;
   if (info.loss) metadata[kLossKey] = name_of(*info.loss);
+  if (info.loss == Loss::focal) metadata[kLossNumberKey] = std::to_string(info.focal_gamma);
+  if (info.loss == Loss::huber) metadata[kLossNumberKey] = fmt::format("{}", info.huber_delta);
   // Paths and folder names may hold any bytes, the file only UTF-8.
   if (!data.empty()) metadata[kDataKey] = data.dump(-1, ' ', false, Json::error_handler_t::replace);
   return metadata;
@@ -241,6 +255,7 @@ std::map<std::string, std::string> preparation_texts(const DataConfig& config) {
 ModelInfo info_from_metadata(const std::map<std::string, std::string>& metadata) {
   ModelInfo info;
   if (const auto loss = metadata.find(kLossKey); loss != metadata.end()) info.loss = loss_of(loss->second);
+  read_loss_number(metadata, info);
   const auto data = metadata.find(kDataKey);
   if (data == metadata.end()) return info;
   check_json(data->second, kDataKey);

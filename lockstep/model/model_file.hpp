@@ -5,6 +5,7 @@
 //   lockstep.numerics_version  "1": which definition of the results it was trained under
 //   lockstep.model             JSON, see network_json.hpp
 //   lockstep.loss              "cross-entropy", ... (where known)
+//   lockstep.loss_number       of focal: gamma; of huber: delta
 //   lockstep.data              JSON: how raw samples become inputs, names of the classes (where known)
 //   lockstep.weight_hash       SHA-256 over the parameter vector: the promise's hash
 //   lockstep.sha256            of the whole file (seal.hpp): every flipped bit is noticed
@@ -30,7 +31,9 @@ namespace lockstep {
 
 /// What a model file says besides the network: how the network was trained and how raw samples become its input.
 struct ModelInfo {
-  std::optional<Loss> loss{};  // tells what the outputs mean: logits of classes, of bits, or plain numbers
+  std::optional<Loss> loss{};    // tells what the outputs mean: logits of classes, of bits, or plain numbers
+  std::int64_t focal_gamma = 2;  // of the loss focal
+  double huber_delta = 1;        // of the loss huber
 
   std::string source{};  // what it was trained on: "fashion-mnist", a path
   /// How its samples were prepared: the keys of for_each_preparation_key (data/data_fields.hpp), the others by default.

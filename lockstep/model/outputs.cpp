@@ -13,7 +13,7 @@ namespace {
 Network logits_of(const Network& network, std::optional<Loss> loss) {
   if (network.layers().empty()) return network;
   const LayerSpec& last = network.layers().back();
-  const bool softmax = loss == Loss::cross_entropy && std::holds_alternative<Softmax>(last.kind);
+  const bool softmax = loss && is_of_softmax(*loss) && std::holds_alternative<Softmax>(last.kind);
   const bool sigmoid = loss == Loss::binary_cross_entropy && std::holds_alternative<Sigmoid>(last.kind);
   if (!softmax && !sigmoid) return network;
   Network logits(network.input(), network.precision());
@@ -34,7 +34,7 @@ std::vector<double> softmax(std::span<const double> logits) {
 Answer interpret(std::span<const double> z, std::optional<Loss> loss) {
   Answer answer{.values = {z.begin(), z.end()}};
   answer.best = std::max_element(z.begin(), z.end()) - z.begin();
-  if (loss == Loss::cross_entropy) answer.values = softmax(z);
+  if (loss && is_of_softmax(*loss)) answer.values = softmax(z);
   if (loss == Loss::binary_cross_entropy) {
     if (z.size() == 1) {
       answer.best = z[0] >= 0 ? 1 : 0;
@@ -43,7 +43,7 @@ Answer interpret(std::span<const double> z, std::optional<Loss> loss) {
       for (double& value : answer.values) value = math::sigmoid(value);
     }
   }
-  if (loss == Loss::squared_error && z.size() == 1) answer.best = z[0] >= 0.5 ? 1 : 0;
+  if (loss && is_of_values(*loss) && z.size() == 1) answer.best = z[0] >= 0.5 ? 1 : 0;
   return answer;
 }
 

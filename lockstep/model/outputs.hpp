@@ -28,7 +28,7 @@ class Outputs {
   Outputs& operator=(const Outputs&) = delete;
 
   std::vector<Answer> answers(const Dataset& data, std::span<const std::int64_t> ids);
-  bool probabilities() const { return model_->info.loss && *model_->info.loss != Loss::squared_error; }
+  bool probabilities() const { return model_->info.loss && !is_of_values(*model_->info.loss); }
   /// False for a single plain number: then `best` means nothing.
   bool classes() const { return probabilities() || model_->network.output().elements() > 1; }
   /// The name of a class: the model's, or its number.

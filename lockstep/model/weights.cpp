@@ -109,6 +109,33 @@ void set_weights(Network& network, std::span<const NamedArray> arrays, std::stri
       network.values());
 }
 
+void load_mapped_weights(const std::filesystem::path& path, Network& network,
+                         const std::vector<std::pair<std::string, std::string>>& map) {
+  const std::string extension = path.extension().string(), file = path.string();
+  if (extension != ".safetensors" && extension != ".npz")
+    throw Error(ExitCode::usage, fmt::format("{}: layers are taken by name from .safetensors or .npz files", file));
+  const std::vector<NamedArray> arrays = extension == ".npz" ? read_npz(path) : read_sealed(path).contents.tensors;
+  std::vector<NamedArray> all = named_weights(network);
+  std::set<std::string> given;
+  for (const auto& [from, to] : map) {
+    bool found = false;
+    for (const NamedArray& entry : arrays) {
+      if (!entry.name.starts_with(from + ".") || is_bookkeeping(entry.name)) continue;
+      found = true;
+      const std::string name = to + entry.name.substr(from.size());
+      const auto place = std::ranges::find(all, name, &NamedArray::name);
+      if (place == all.end())
+        refuse(file,
+               fmt::format("{} would be {}, which the network does not have", printable(entry.name), printable(name)));
+      if (!given.insert(name).second) refuse(file, fmt::format("{} gets weights twice", printable(name)));
+      place->array = entry.array;
+    }
+    if (!found) refuse(file, fmt::format("no array begins with {}.; {}", printable(from), contents(arrays)));
+  }
+  set_weights(network, all, file);
+  if (!all_finite(network.values())) refuse(file, "holds weights that are not finite numbers");
+}
+
 void load_weights(const std::filesystem::path& path, Network& network, std::optional<LabelRule> rule) {
   const std::string extension = path.extension().string();
   if (extension == ".safetensors")

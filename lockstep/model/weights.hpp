@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lockstep/data/array.hpp"
@@ -31,5 +33,12 @@ void set_weights(Network& network, std::span<const NamedArray> arrays, std::stri
 /// Error(usage) for another extension, Error(checkpoint) for a damaged file of Lockstep (seal.hpp), Error(data) for
 /// weights that are not finite.
 void load_weights(const std::filesystem::path& path, Network& network, std::optional<LabelRule> rule = std::nullopt);
+
+/// Takes some layers of a .safetensors or .npz file: `map` has pairs of the beginnings of names, {"conv1", "0"}:
+/// conv1.weight of the file becomes 0.weight of the network. Other parameters keep their values. Error(data) where a
+/// pair matches no array of the file, or an array has no place in the network or another shape; Error(usage) for
+/// another extension.
+void load_mapped_weights(const std::filesystem::path& path, Network& network,
+                         const std::vector<std::pair<std::string, std::string>>& map);
 
 }  // namespace lockstep

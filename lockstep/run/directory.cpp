@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFiles[] = {kConfigFile, kMetricsFile, kTimingsFile, kModelFile,  kProfileFile,
-                                  kTraceFile,  kResultsFile, kMachineFile, kReportFile, kStatusFile};
+constexpr const char* kFiles[] = {kConfigFile,  kMetricsFile, kTimingsFile, kModelFile,  kProfileFile,  kTraceFile,
+                                  kResultsFile, kMachineFile, kReportFile,  kStatusFile, kBestModelFile};
 constexpr int kMaxRuns = 1'000'000;
 
 /// What made a filesystem call fail, as fail_system words it.
@@ -39,7 +39,8 @@ void check(const std::error_code& error, const fs::path& path) {
 }
 
 bool is_run_file(const std::string& name) {
-  return std::ranges::find(kFiles, name) != std::end(kFiles) || checkpoint_step(name);
+  return std::ranges::find(kFiles, name) != std::end(kFiles) || checkpoint_step(name) ||
+         name.starts_with(kEventsPrefix);
 }
 
 /// What a killed run was about to give one of its names.

@@ -14,7 +14,10 @@ namespace lockstep {
 inline constexpr const char* kConfigFile = "config.toml";
 inline constexpr const char* kMetricsFile = "metrics.jsonl";
 inline constexpr const char* kTimingsFile = "timings.jsonl";
+/// What the names of TensorBoard's event files begin with.
+inline constexpr const char* kEventsPrefix = "events.out.tfevents.";
 inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kBestModelFile = "model-best.safetensors";  // with train.early_stopping
 inline constexpr const char* kProfileFile = "profile.json";
 inline constexpr const char* kTraceFile = "trace.json";
 inline constexpr const char* kResultsFile = "results.jsonl";  // of measurements

@@ -26,10 +26,16 @@ Json phases_json(const PhaseTimes& times) {
   return json;
 }
 
+constexpr const char* kPerClass = "_per_class";
+
 Json scores_object(const Scores& scores) {
   Json json = {{"samples", scores.samples}, {"loss", scores.loss}};
   if (scores.correct) json["correct"] = *scores.correct;
   if (scores.accuracy()) json["accuracy"] = *scores.accuracy();
+  for (const MetricValue& metric : scores.metrics) {
+    json[metric.name] = metric.value;
+    if (!metric.per_class.empty()) json[metric.name + kPerClass] = metric.per_class;
+  }
   return json;
 }
 
@@ -64,6 +70,13 @@ Scores scores_of(const Json& json) {
   Scores scores{.samples = json.at("samples").get<std::int64_t>(),
                 .loss = json.at("loss").is_number() ? json.at("loss").get<double>() : std::nan("")};
   if (json.contains("correct")) scores.correct = json.at("correct").get<std::int64_t>();
+  for (const auto& [name, value] : json.items()) {
+    const auto metric = metric_named(name);
+    if (!metric || metric->kind == MetricKind::loss || metric->kind == MetricKind::accuracy) continue;
+    scores.metrics.push_back({name, value.is_number() ? value.get<double>() : std::nan("")});
+    if (json.contains(name + kPerClass))
+      scores.metrics.back().per_class = json.at(name + kPerClass).get<std::vector<double>>();
+  }
   return scores;
 }
 
@@ -72,6 +85,9 @@ EpochReport epoch_of(const Json& line) {
   report.rate = line.at("lr").get<double>();
   report.train = scores_of(line.at("train"));
   if (line.contains("validation")) report.validation = scores_of(line.at("validation"));
+  if (line.contains("best_epoch")) report.best_epoch = line.at("best_epoch").get<std::int64_t>();
+  report.stops = line.contains("stops");
+  if (line.contains("weight_hash")) report.weight_hash = line.at("weight_hash").get<std::string>();
   return report;
 }
 
@@ -115,6 +131,8 @@ std::string metrics_line(const EpochReport& report) {
   if (report.epoch == 1 && report.first_loss) json["first_loss"] = *report.first_loss;
   json["train"] = scores_object(report.train);
   if (report.validation) json["validation"] = scores_object(*report.validation);
+  if (report.best_epoch) json["best_epoch"] = *report.best_epoch;
+  if (report.stops) json["stops"] = true;
   json["penalty"] = report.penalty;
   json["weight_hash"] = report.weight_hash;
   return json.dump();

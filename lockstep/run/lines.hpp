@@ -14,7 +14,8 @@
 
 namespace lockstep {
 
-/// {"samples": 10000, "loss": 0.31, "correct": 8871, "accuracy": 0.8871}; the last two when there are classes.
+/// {"samples": 10000, "loss": 0.31, "correct": 8871, "accuracy": 0.8871}; the last two when there are classes; then
+/// the metrics by their names, and "f1_per_class": [...].
 std::string scores_json(const Scores& scores);
 
 /// A line of metrics.jsonl: under the promise, so no times and nothing about the machine.

@@ -131,6 +131,14 @@ LineChart curve(const RunHistory& history, bool accuracy) {
   return chart;
 }
 
+/// The metrics of the run's validations, by name.
+std::vector<std::string> metrics_of(const RunHistory& history) {
+  std::vector<std::string> names;
+  if (history.epochs.empty() || !history.epochs.back().scores.validation) return names;
+  for (const MetricValue& metric : history.epochs.back().scores.validation->metrics) names.push_back(metric.name);
+  return names;
+}
+
 Table epoch_table(const RunHistory& history) {
   Table table{.id = "epochs",
               .title = "Every epoch",
@@ -140,9 +148,12 @@ Table epoch_table(const RunHistory& history) {
                           {.title = "Training loss", .format = significant(4)},
                           {.title = "Training accuracy", .format = report::percent(2)},
                           {.title = "Validation loss", .format = significant(4)},
-                          {.title = "Validation accuracy", .format = report::percent(2)},
-                          {.title = "Time", .format = report::seconds()},
-                          {.title = "Speed", .unit = "samples/s", .format = report::prefix()}}};
+                          {.title = "Validation accuracy", .format = report::percent(2)}}};
+  const std::vector<std::string> metrics = metrics_of(history);
+  for (const std::string& name : metrics)
+    table.columns.push_back({.title = fmt::format("Validation {}", name), .format = significant(4)});
+  table.columns.push_back({.title = "Time", .format = report::seconds()});
+  table.columns.push_back({.title = "Speed", .unit = "samples/s", .format = report::prefix()});
   const std::size_t count = history.epochs.size(), step = (count + kMostEpochRows - 1) / kMostEpochRows;
   for (std::size_t i = 0; i < count; ++i) {
     if (step > 1 && i % step != 0 && i + 1 != count) continue;
@@ -151,6 +162,8 @@ Table epoch_table(const RunHistory& history) {
     Row row{.cells = {scores.epoch, scores.steps, scores.rate, scores.train.loss, scores.train.accuracy()}};
     row.cells.emplace_back(scores.validation ? Cell(scores.validation->loss) : Cell());
     row.cells.emplace_back(scores.validation ? Cell(scores.validation->accuracy()) : Cell());
+    for (const std::string& name : metrics)
+      row.cells.emplace_back(scores.validation ? Cell(scores.validation->value(*metric_named(name))) : Cell());
     row.cells.emplace_back(epoch.seconds);
     row.cells.emplace_back(epoch.samples_per_second);
     table.rows.push_back(std::move(row));
@@ -258,6 +271,47 @@ void add_model(Document& document, const Model& model) {
   document.section("Model").add(std::move(facts)).add(std::move(layers));
 }
 
+/// The scores that have metrics, of the last weights: those of test, of validation, of training.
+const Scores* scores_with_metrics(const RunHistory& history) {
+  if (history.test && !history.test->metrics.empty()) return &*history.test;
+  if (history.final_train && !history.final_train->metrics.empty()) return &*history.final_train;
+  if (history.epochs.empty() || !history.epochs.back().scores.validation) return nullptr;
+  const Scores& last = *history.epochs.back().scores.validation;
+  return last.metrics.empty() ? nullptr : &last;
+}
+
+/// The metrics, and those of every class.
+void add_metrics(Document& document, const RunHistory& history, const Model* model) {
+  const Scores* const scores = scores_with_metrics(history);
+  if (scores == nullptr) return;
+  const char* const on = scores == (history.test ? &*history.test : nullptr)                 ? "the test set"
+                         : scores == (history.final_train ? &*history.final_train : nullptr) ? "the training set"
+                                                                                             : "the validation set";
+  Table all{.id = "metrics",
+            .title = fmt::format("Metrics on {}", on),
+            .columns = {{.title = "Metric"}, {.title = "Value", .format = significant(4)}}};
+  Table classes{.id = "classes", .title = fmt::format("Every class on {}", on), .columns = {{.title = "Class"}}};
+  std::size_t count = 0;
+  for (const MetricValue& metric : scores->metrics) {
+    all.rows.push_back({.cells = {metric.name, metric.value}});
+    if (metric.per_class.empty()) continue;
+    classes.columns.push_back({.title = metric.name, .format = significant(4)});
+    count = std::max(count, metric.per_class.size());
+  }
+  for (std::size_t c = 0; c < count; ++c) {
+    const bool named = model != nullptr && c < model->info.class_names.size();
+    Row row{.cells = {named ? fmt::format("{} {}", c, model->info.class_names[c]) : std::to_string(c)}};
+    for (const MetricValue& metric : scores->metrics)
+      if (!metric.per_class.empty()) row.cells.emplace_back(metric.per_class[c]);
+    classes.rows.push_back(std::move(row));
+  }
+  constexpr std::size_t kLongest = 20;  // rows that stand open
+  classes.folded = classes.rows.size() > kLongest;
+  Section& section = document.section("Metrics");
+  section.add(std::move(all));
+  if (count > 0) section.add(std::move(classes));
+}
+
 }  // namespace
 
 Document history_document(const RunHistory& history, const Model* model) {
@@ -278,6 +332,7 @@ Document history_document(const RunHistory& history, const Model* model) {
   if (LineChart accuracy = curve(history, true); !accuracy.series.empty())
     curves.charts.emplace_back(std::move(accuracy));
   learning.add(std::move(curves)).add(epoch_table(history));
+  add_metrics(document, history, model);
   if (!history.phases.empty()) document.section("Time").add(phase_chart(history)).add(phase_table(history));
   if (model != nullptr) add_model(document, *model);
   return document;

@@ -11,6 +11,9 @@
 
 namespace lockstep {
 
+/// The value of a metric for people: "0.8123", or "-" where there is none.
+std::string metric_text(double value);
+
 /// Of rank 0. On the other ranks only `ranks` and `config` are filled.
 struct RunResult {
   RunConfig config{};  // resolved

@@ -22,6 +22,7 @@
 #include "lockstep/run/report.hpp"
 #include "lockstep/run/resume.hpp"
 #include "lockstep/run/status.hpp"
+#include "lockstep/run/tensorboard.hpp"
 #include "lockstep/run/timer.hpp"
 #include "lockstep/run/verbose.hpp"
 #include "lockstep/run/workload.hpp"
@@ -87,6 +88,7 @@ class TrainRun {
                              .threads = on_device(work_->config.train.backend) ? 0 : work_->trainer.options().threads,
                              .ranks = ranks_.size(),
                              .hosts = hosts_});
+    if (options_.tensorboard || work_->config.log.tensorboard) events_.emplace(directory.path(), work_->network);
     note_beginning(directory);
     note_threads(result);
     RunCheckpoints checkpoints(
@@ -264,7 +266,7 @@ class TrainRun {
       stop(at, checkpoints, result);
     }
     result.seconds = timer.seconds();
-    result.samples = (epochs - before.epoch) * samples - before.samples;
+    result.samples = (trainer.state().epoch - before.epoch) * samples - before.samples;
     ranks_.note_phase("saving");
     result.checkpoint = checkpoints.save(trainer);
   }
@@ -273,8 +275,14 @@ class TrainRun {
     lines.metrics.append(metrics_line(report));
     lines.timings.append(
         timings_line(report, work_->backend_name(), hosts_, std::exchange(scatter_seconds_, std::nullopt)));
+    if (events_) events_->add(report, work_->network);
     observer_.epoch(report);
     note_rank_times(report);
+    if (report.best_epoch == report.epoch) save_model(result.directory / kBestModelFile, work_->network, work_->info);
+    if (report.stops)
+      observer_.note(fmt::format("stopped early: the validation {} was best in epoch {}, {} ago",
+                                 work_->config.train.early_stopping->metric, *report.best_epoch,
+                                 count_of(report.epoch - *report.best_epoch, "epoch")));
     result.last = report;
     result.first_loss = report.first_loss;
     result.step_seconds += report.times.total;
@@ -314,7 +322,10 @@ class TrainRun {
   }
 
   void note_resumed(const TrainingState& state) {
-    if (state.epoch >= work_->config.epochs)
+    if (work_->trainer.stopped_early())
+      observer_.note(fmt::format("the run is complete: early stopping ended it after {}; nothing is left to train",
+                                 count_of(state.epoch, "epoch")));
+    else if (state.epoch >= work_->config.epochs)
       observer_.note(fmt::format("the run is complete: {}, {}; nothing is left to train, more train.epochs would go on",
                                  count_of(state.epoch, "epoch"), count_of(state.steps, "step")));
     else
@@ -336,6 +347,7 @@ class TrainRun {
       const bool test = work_->data.test != nullptr;
       (test ? result.test : result.final_train) = scores;
       lines.metrics.append(final_line(test ? "test" : "final_train", scores, result.weight_hash));
+      if (events_) events_->add(test ? "test" : "final_train", scores, work_->config.epochs);
     }
     write_run_report(directory.path(), origin_, observer_);
     observer_.done(result);
@@ -348,6 +360,7 @@ class TrainRun {
   RunStatus& status_;
   std::optional<Workload> work_{};
   std::optional<RunProfile> profile_{};
+  std::optional<EventFile> events_{};
   Result origin_{};
   std::vector<std::string> hosts_{};  // by rank, with several
   std::int64_t steps_before_ = 0;     // of the present epoch

@@ -26,10 +26,11 @@ struct RunOptions {
   bool overwrite = false;          // replace an earlier run in `out`
   bool resume = false;             // continue the run in `out` from its last checkpoint
   Backend backend = Backend::simd;
-  int threads = 0;        // 0: OMP_NUM_THREADS, else all cores; ranks of one host share them
-  bool profile = false;   // measure where the time goes: profile.json, trace.json, a table in the result
-  bool verbose = false;   // note kernels, processors and the times of the ranks
-  std::string command{};  // how the run was started, for machine.json
+  int threads = 0;           // 0: OMP_NUM_THREADS, else all cores; ranks of one host share them
+  bool tensorboard = false;  // write event files, as log.tensorboard
+  bool profile = false;      // measure where the time goes: profile.json, trace.json, a table in the result
+  bool verbose = false;      // note kernels, processors and the times of the ranks
+  std::string command{};     // how the run was started, for machine.json
   /// Asked once per step, on every rank. True on one rank ends the run on all of them after this step: it is saved, and
   /// Error(preempted) says how to continue.
   std::function<bool()> stop{};

@@ -86,8 +86,14 @@ void Workload::load(RunObserver& observer) {
   for (const std::string& note : data.notes) observer.note(one_line(note));
   check_fit(trainer, data, config);
   check_weights(data, config);
+  if (config.train.needs_validation() && !data.validation)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: train.{} needs validation data; data.split = {{validation = 0.2}} takes some",
+                            config.name, config.train.early_stopping ? "early_stopping" : "schedule"));
   check_rows(config, data, network);
   info.loss = config.train.loss;
+  info.focal_gamma = config.train.focal_gamma;
+  info.huber_delta = config.train.huber_delta;
   describe_data(config.data, data, info);
   observer.note(fmt::format("train on {} ({})", one_line(data.train->describe()), duration(timer.seconds())));
 }

@@ -17,7 +17,7 @@ struct Enough {};
 
 Targets make_step_targets(const RunConfig& config, std::int64_t outputs) {
   // A single output without a class tells two of them apart, or is a number.
-  if (config.train.loss != Loss::cross_entropy && outputs == 1) {
+  if (!is_of_softmax(config.train.loss) && outputs == 1) {
     Array values{ElementType::float64, {kDifferentSamples, 1}, {}};
     values.bytes.resize(kDifferentSamples * sizeof(double));
     return make_values(std::move(values), "random samples");

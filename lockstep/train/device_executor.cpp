@@ -126,10 +126,33 @@ Cost DeviceExecutor<T>::score(const Member& member, const Dataset& data, SlotSco
     for (std::int64_t k = 0; k <= run; ++k)
       bounds[static_cast<std::size_t>(k)] = std::min(k * kScoreBlock, samples.x.cols);
     scorer_.launch(samples, {bounds}, nullptr, nullptr, ignored);
+    const std::vector<std::int64_t> scored_ids = blocks.samples.wanted() ? ids : std::vector<std::int64_t>{};
     if (block + together < own.last) begin(block + together);
     scorer_.fetch_scores(run, block, blocks, ignored);
+    if (blocks.samples.wanted()) score_on_host(data, scored_ids, block, blocks.samples);
   }
   return model_.body.forward_cost(scored);
+}
+
+/// What metrics need, from the outputs of the chunk that was scored last.
+template <class T>
+void DeviceExecutor<T>::score_on_host(const Dataset& data, std::span<const std::int64_t> ids, std::int64_t first_block,
+                                      SampleScores& scores) const {
+  const std::vector<T> outputs = scorer_.fetch_outputs();
+  const auto samples = static_cast<std::int64_t>(ids.size());
+  const ConstMatrix<T> z{outputs.data(), model_.setup.stage.outputs, samples, samples};
+  std::vector<std::int32_t> labels(data.classes() > 0 ? ids.size() : 0);
+  std::vector<T> values(data.classes() > 0 ? 0 : outputs.size());
+  LossTargets<T> targets;
+  if (data.classes() > 0) {
+    data.labels(ids, labels);
+    targets.labels = labels.data();
+  } else {
+    const Matrix<T> t{values.data(), z.rows, samples, samples};
+    data.targets(ids, t);
+    targets.values = t;
+  }
+  score_samples(model_.setup.options.loss, z, targets, first_block * kScoreBlock, scores);
 }
 
 template <class T>

@@ -39,6 +39,8 @@ class DeviceExecutor final : public Executor {
 
  private:
   void end_profile(bool complete);
+  void score_on_host(const Dataset& data, std::span<const std::int64_t> ids, std::int64_t first_block,
+                     SampleScores& scores) const;
 
   DeviceModel<T> model_;
   DeviceStep<T> step_;

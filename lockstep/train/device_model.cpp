@@ -94,7 +94,7 @@ DeviceModel<T>::DeviceModel(TrainingSetup& of, std::shared_ptr<Device> on, const
       context(&device),
       body(of.stage.plans),
       weights(std::max<std::int64_t>(of.stage.count, 1), device),
-      update(of.options.optimizer, of.stage.parameters, of.stage.trainable, device) {
+      update(of.options.optimizer, of.stage.parameters, of.options.frozen, of.stage.trainable, device) {
   if (sizeof(T) == 8 && !device.info().float64)
     throw Error(ExitCode::usage, fmt::format("{} has no float64: set model.precision = \"float32\", or use the backend "
                                              "simd",

@@ -178,6 +178,7 @@ void DeviceStep<T>::update(const Batch& batch, T* gradient) {
   const std::int64_t trainable = model_.setup.stage.trainable;
   T* const weights = model_.weights.data();
   model_.body.update_statistics(model_.kernels, model_.context, weights, gradient, batch.size());
+  model_.update.clear_frozen(gradient, 0, trainable, model_.context);
   model_.update.add_l2(options.l2, weights, gradient, 0, trainable, model_.kernels, model_.context);
   if (options.clip_norm > 0) {  // the host decides, so the sums of blocks are downloaded
     const double norm = std::sqrt(model_.square_sum(gradient, trainable, model_.kernels, model_.context));

@@ -44,14 +44,15 @@ void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const
   Lap lap;
   const ConstMatrix<T> y = model_.body.forward(pass, samples.x, memory_);
   lap(times.forward);
-  model_.kernels.loss_gradient({.kind = options.loss,
-                                .scale = batch != nullptr ? loss_scale<T>(options.reduction, *batch) : T(1),
-                                .z = y,
-                                .targets = samples.targets,
-                                .weights = samples.weights,
-                                .loss = losses_.data(),
-                                .dz = dy},
-                               model_.context);
+  outputs_ = y;
+  LossGradient<T> arguments = options.loss_options().arguments<T>(batch != nullptr);
+  if (batch != nullptr) arguments.scale = loss_scale<T>(options.reduction, *batch);
+  arguments.z = y;
+  arguments.targets = samples.targets;
+  arguments.weights = samples.weights;
+  arguments.loss = losses_.data();
+  arguments.dz = dy;
+  model_.kernels.loss_gradient(arguments, model_.context);
   auto* const sums = reinterpret_cast<double*>(scores_.data());
   model_.kernels.score_slots({.kind = options.loss,
                               .z = y,
@@ -77,6 +78,16 @@ void DeviceWorker<T>::fetch_scores(std::int64_t slots, std::int64_t first, SlotS
   std::memcpy(scores.loss.data() + first, host_scores_.data(), part);
   std::memcpy(scores.correct.data() + first, host_scores_.data() + part, part);
   lap(times.wait);
+}
+
+template <class T>
+std::vector<T> DeviceWorker<T>::fetch_outputs() const {
+  const std::int64_t room = (outputs_.rows - 1) * outputs_.stride + outputs_.cols;
+  std::vector<T> raw(static_cast<std::size_t>(room)), dense;
+  model_.device.to_host(raw.data(), outputs_.data, room * static_cast<std::int64_t>(sizeof(T)));
+  for (std::int64_t k = 0; k < outputs_.rows; ++k)
+    dense.insert(dense.end(), raw.begin() + k * outputs_.stride, raw.begin() + k * outputs_.stride + outputs_.cols);
+  return dense;
 }
 
 template class DeviceWorker<float>;

@@ -26,6 +26,8 @@ class DeviceWorker {
 
   /// Forward, loss, scores and, in training, backward into `gradients`. `batch`: null in inference.
   void launch(const DeviceSamples<T>& samples, Slots slots, const Batch* batch, T* gradients, PhaseTimes& times);
+  /// Downloads the outputs of the chunk that was launched last, once its scores were fetched: [outputs][samples].
+  std::vector<T> fetch_outputs() const;
   /// Waits for the device, and downloads the scores of the chunk that was launched last: entries from `first` on.
   void fetch_scores(std::int64_t slots, std::int64_t first, SlotScores& scores, PhaseTimes& times);
 
@@ -38,6 +40,7 @@ class DeviceWorker {
   AlignedBuffer<T> losses_, gradient_;  // by sample; of the network's output
   AlignedBuffer<std::byte> scores_;     // sums of losses and counts of slots
   std::vector<std::byte> host_scores_;
+  ConstMatrix<T> outputs_{};  // of the last chunk
 };
 
 }  // namespace lockstep

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/samples.hpp"
 #include "lockstep/lab/lap.hpp"
 #include "lockstep/train/scores.hpp"
+#include "lockstep/train/update.hpp"
 
 namespace lockstep {
 
@@ -48,6 +50,22 @@ void blame_inputs(const Dataset& data) {
 
 }  // namespace
 
+namespace {
+
+/// "0, 3, 5.body.0": the layers that have parameters.
+std::string layer_names(const Network& network) {
+  std::vector<std::string> names;
+  for (const ParameterInfo& info : network.parameters()) {
+    const std::string layer = info.name.substr(0, info.name.rfind('.'));
+    if (names.empty() || names.back() != layer) names.push_back(layer);
+  }
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
 TrainingSetup::TrainingSetup(Network& trained, const TrainOptions& given, Ranks& all)
     : network(trained),
       options(given),
@@ -64,24 +82,54 @@ std::int64_t TrainingSetup::slots_for(const Dataset& data) const {
 Loop::Loop(Network& network, const TrainOptions& options, Ranks& ranks, const MakeExecutor& make)
     : setup_(network, options, ranks), executor_(make(setup_)) {
   setup_.options.threads = executor_->members();
+  for (const std::string& layer : options.frozen)
+    if (std::ranges::none_of(network.parameters(), [&](const ParameterInfo& info) {
+          return info.trainable() && is_frozen(info.name, {layer});
+        }))
+      throw Error(ExitCode::usage,
+                  fmt::format("frozen: no layer \"{}\" has parameters; names begin as in the file of the "
+                              "model: {}",
+                              layer, layer_names(network)));
 }
+
+namespace {
+
+/// Those that are watched are computed too; loss and accuracy are there anyway.
+std::vector<Metric> all_metrics(const TrainOptions& options) {
+  std::vector<Metric> all = options.metrics;
+  const auto add = [&](const std::string& name) {
+    const auto metric = metric_named(name);
+    if (!metric) throw Error(ExitCode::usage, metric_name_fault(name));
+    if (std::find(all.begin(), all.end(), *metric) == all.end()) all.push_back(*metric);
+  };
+  if (options.early_stopping) add(options.early_stopping->metric);
+  if (options.schedule.kind == ScheduleKind::plateau) add(options.schedule.metric);
+  std::erase_if(all, [](const Metric& m) { return m.kind == MetricKind::loss; });
+  return all;
+}
+
+}  // namespace
 
 void Loop::check(const Dataset& data) const {
   const Network& network = setup_.network;
   const Loss loss = setup_.options.loss;
   check_input(network.input(), data);
   const std::int64_t outputs = network.output().elements();
+  for (const Metric& metric : all_metrics(setup_.options))
+    if (const std::string fault = metric_fault(metric, data, outputs); !fault.empty())
+      throw Error(ExitCode::usage, fmt::format("metrics: {}", fault));
   if (data.classes() == 0) {
-    if (loss == Loss::cross_entropy)
+    if (is_of_softmax(loss))
       throw Error(ExitCode::usage,
-                  "cross-entropy needs class labels, but the data has real-valued targets; use "
-                  "binary-cross-entropy or squared-error");
+                  fmt::format("{} needs class labels, but the data has real-valued targets; use binary-cross-entropy, "
+                              "squared-error or huber",
+                              name_of(loss)));
     if (data.target_size() != outputs)
       throw Error(ExitCode::usage, fmt::format("the data has targets of {} but the model has {}",
                                                count_of(data.target_size(), "number"), count_of(outputs, "output")));
     return;
   }
-  const bool single = outputs == 1 && data.classes() == 2 && loss != Loss::cross_entropy;
+  const bool single = outputs == 1 && data.classes() == 2 && !is_of_softmax(loss);
   if (!single && data.classes() > outputs)
     throw Error(ExitCode::usage,
                 fmt::format("the data has {} but the model has {}", count_of(data.classes(), "class", "classes"),
@@ -107,6 +155,10 @@ Batch Loop::batch_of(const Dataset& data, std::span<const std::int64_t> ids) con
 
 std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& options) {
   if (options.validation != nullptr) check(*options.validation);
+  if (options.validation == nullptr && setup_.options.needs_validation())
+    throw Error(ExitCode::usage,
+                fmt::format("{} needs validation data",
+                            setup_.options.early_stopping ? "early_stopping" : "the schedule plateau"));
   if (data.size() == 0) throw Error(ExitCode::data, "there are no samples to train on");
   prepare(data);
   progress_.reports.clear();
@@ -121,7 +173,8 @@ std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& option
     run_team(team, [&](const Member& member) {
       const auto start = Recorder::Clock::now();
       if (profile != nullptr) profile->recorder(member.index).start();
-      for (std::int64_t epoch = first; epoch < last; ++epoch) run_epoch(member, data, options, last);
+      for (std::int64_t epoch = first; epoch < last && !progress_.stopped(setup_.options); ++epoch)
+        run_epoch(member, data, options, last);
       if (profile != nullptr)
         profile->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
     });
@@ -182,7 +235,7 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
     const std::int64_t step = progress_.steps + b;
     Batch batch = batch_of(samples, batches.ids(b));
     batch.step = step;
-    batch.rate = progress_.rate_at(setup_.options, step, epochs * batches.count());
+    batch.rate = fit.rate ? fit.rate(step) : progress_.rate_at(setup_.options, step, epochs * batches.count());
     if (b + 1 < batches.count()) batch.next = batches.ids(b + 1);
     batch.fit = &fit;
     const StepResult result = executor_->train_batch(member, batch);
@@ -201,16 +254,22 @@ void Loop::validate(const Member& member, const FitOptions& fit) {
   const Cost cost = executor_->score(member, *fit.validation, blocks_);
   close(fit, member, kValidationSection, cost);
   meet(fit, member);
-  if (member.index == 0) progress_.report.validation = total_scores(setup_.grid, blocks_, *fit.validation);
+  if (member.index == 0) progress_.report.validation = total_scores(*fit.validation);
 }
 
 void Loop::begin_scores(const Dataset& data) {
   if (data.size() > 0) setup_.ranks.note_phase("evaluation");
-  resize_blocks(blocks_, data);
+  resize_blocks(blocks_, data, !all_metrics(setup_.options).empty());
+}
+
+Scores Loop::total_scores(const Dataset& data) {
+  return lockstep::total_scores(setup_.grid, blocks_, data, all_metrics(setup_.options),
+                                setup_.network.output().elements());
 }
 
 void Loop::end_epoch(const FitOptions& fit, double seconds, double validation_seconds) {
   progress_.end_epoch(executor_->collect(Collect::weights));
+  if (setup_.options.needs_validation()) progress_.watch(setup_.options);
   EpochReport& report = progress_.report;
   report.penalty = executor_->penalty();
   if (!setup_.grid.is_sharded() || setup_.ranks.leader()) report.weight_hash = weight_hash(setup_.network.values());
@@ -245,7 +304,7 @@ Scores Loop::evaluate(const Dataset& data) {
   if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());  // as in prepare
   begin_scores(data);
   run_team(executor_->score_members(data), [&](const Member& member) { executor_->score(member, data, blocks_); });
-  return total_scores(setup_.grid, blocks_, data);
+  return total_scores(data);
 }
 
 TrainingState Loop::counts() const { return progress_.counts(); }

@@ -25,6 +25,7 @@ class Loop {
   std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids);
   void check(const Dataset& data) const;
   Scores evaluate(const Dataset& data);
+  bool stopped_early() const { return progress_.stopped(setup_.options); }
   double penalty() { return executor_->penalty(); }
   const TrainOptions& options() const { return setup_.options; }
   TrainingState state() const;
@@ -41,6 +42,7 @@ class Loop {
   void take_steps(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
   void validate(const Member& member, const FitOptions& fit);
   // By member 0.
+  Scores total_scores(const Dataset& data);
   void begin_scores(const Dataset& data);
   void end_epoch(const FitOptions& fit, double seconds, double validation_seconds);
 

@@ -10,6 +10,7 @@
 #include "lockstep/core/fields.hpp"
 #include "lockstep/core/names.hpp"
 #include "lockstep/train/step_range.hpp"
+#include "lockstep/train/watch.hpp"
 
 namespace lockstep {
 
@@ -179,7 +180,7 @@ double base_rate(const OptimizerSpec& optimizer);
 /// State vectors per parameter: 0 to 2.
 int state_vectors(const OptimizerSpec& optimizer);
 
-enum class ScheduleKind { constant, step, cosine };
+enum class ScheduleKind { constant, step, cosine, one_cycle, plateau };
 
 constexpr Described describe(ScheduleKind kind) {
   switch (kind) {
@@ -189,6 +190,12 @@ constexpr Described describe(ScheduleKind kind) {
       return {"step", "lr * factor^(epoch / every), epoch from 0"};
     case ScheduleKind::cosine:
       return {"cosine", "lr * (final + (1 - final) * (1 + cos(pi * step / steps)) / 2)"};
+    case ScheduleKind::one_cycle:
+      return {
+          "one-cycle",
+          "up from lr * start to lr in the share `peak` of the steps, then down to lr * final, both by half a cosine"};
+    case ScheduleKind::plateau:
+      return {"plateau", "lr * factor after every `patience` epochs whose validation did not gain"};
   }
   return {};
 }
@@ -200,20 +207,42 @@ struct Schedule {
   std::int64_t every = 10;  // epochs
   double factor = 0.1;
   double final = 0;
+  double start = 0.04, peak = 0.3;
+  std::int64_t patience = 5;  // epochs
+  std::string metric = "loss";
+  double min_gain = 0;
 
   static constexpr auto fields() {
     constexpr auto is_step = [](const Schedule& s) { return s.kind == ScheduleKind::step; };
-    constexpr auto is_cosine = [](const Schedule& s) { return s.kind == ScheduleKind::cosine; };
+    constexpr auto is_one_cycle = [](const Schedule& s) { return s.kind == ScheduleKind::one_cycle; };
+    constexpr auto is_plateau = [](const Schedule& s) { return s.kind == ScheduleKind::plateau; };
+    constexpr auto drops = [](const Schedule& s) {
+      return s.kind == ScheduleKind::step || s.kind == ScheduleKind::plateau;
+    };
+    constexpr auto ends = [](const Schedule& s) {
+      return s.kind == ScheduleKind::cosine || s.kind == ScheduleKind::one_cycle || s.kind == ScheduleKind::plateau;
+    };
+    constexpr auto known = [](const Schedule& s) { return metric_name_fault(s.metric); };
     constexpr IntRange upto{1, 1'000'000'000};
     return std::tuple{
         field("warmup_steps", &Schedule::warmup_steps, IntRange{0, upto.max},
               "the first steps use (step + 1) / warmup_steps of the rate"),
         field("every", &Schedule::every, upto, "epochs from drop to drop").when(is_step),
-        field("factor", &Schedule::factor, kShare, "of each drop").when(is_step),
-        field("final", &Schedule::final, NumberRange{.max = 1}, "share of the rate at the end").when(is_cosine)};
+        field("factor", &Schedule::factor, kShare, "of each drop").when(drops),
+        field("final", &Schedule::final, NumberRange{.max = 1}, "share of the rate at the end; plateau: the smallest")
+            .when(ends),
+        field("start", &Schedule::start, NumberRange{.max = 1}, "share of the rate in the first step")
+            .when(is_one_cycle),
+        field("peak", &Schedule::peak, kProperFraction, "share of the steps in which the rate rises")
+            .when(is_one_cycle),
+        field("patience", &Schedule::patience, upto, "epochs without a gain before a drop").when(is_plateau),
+        field("metric", &Schedule::metric, watch_detail::kMetric).when(is_plateau).check(known),
+        field("min_gain", &Schedule::min_gain, kNotNegative, watch_detail::kGain).when(is_plateau)};
   }
 };
 
-double schedule_factor(const Schedule& schedule, std::int64_t step, std::int64_t epoch, std::int64_t total_steps);
+/// `drops`: of plateau, so far.
+double schedule_factor(const Schedule& schedule, std::int64_t step, std::int64_t epoch, std::int64_t total_steps,
+                       std::int64_t drops = 0);
 
 }  // namespace lockstep

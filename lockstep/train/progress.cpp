@@ -22,7 +22,7 @@ constexpr const char* kBadWeights = "the weights are not finite numbers";
 }  // namespace
 
 double Progress::rate_at(const TrainOptions& options, std::int64_t step, std::int64_t total_steps) const {
-  return base_rate(options.optimizer) * schedule_factor(options.schedule, step, epoch, total_steps);
+  return base_rate(options.optimizer) * schedule_factor(options.schedule, step, epoch, total_steps, rate_drops);
 }
 
 void Progress::begin_epoch(const TrainOptions& options, const Dataset& data, const SampleWeights* weights) {
@@ -71,6 +71,7 @@ void Progress::account(const Batch& step, const StepResult& result, bool finite,
                        .steps = batches->count(),
                        .samples_done = report.train.samples,
                        .loss = report.train.loss,
+                       .batch_loss = mean_loss(result.scores.loss, step.weight),
                        .requests = result.requests});
 }
 
@@ -81,6 +82,28 @@ void Progress::end_epoch(bool finite) {
   batch = 0;
   report.steps = steps;
   report.first_loss = first_loss;
+}
+
+void Progress::watch(const TrainOptions& options) {
+  const auto value_of = [&](const std::string& name) {
+    return report.validation->value(*metric_named(name)).value_or(std::nan(""));
+  };
+  if (const auto& rule = options.early_stopping) {
+    stopping.add(value_of(rule->metric), epoch, *metric_named(rule->metric), rule->min_gain);
+    report.best_epoch = stopping.epoch;
+    report.stops = stopped(options);
+  }
+  const Schedule& schedule = options.schedule;
+  if (schedule.kind != ScheduleKind::plateau) return;
+  if (plateau.add(value_of(schedule.metric), epoch, *metric_named(schedule.metric), schedule.min_gain)) return;
+  if (epoch - plateau.epoch < schedule.patience) return;
+  ++rate_drops;
+  plateau.epoch = epoch;
+}
+
+bool Progress::stopped(const TrainOptions& options) const {
+  const auto& rule = options.early_stopping;
+  return rule && rule->patience > 0 && epoch - stopping.epoch >= rule->patience;
 }
 
 void Progress::hand_out_report(Ranks& ranks, const FitOptions& fit_options) {
@@ -98,7 +121,13 @@ void Progress::hand_out_report(Ranks& ranks, const FitOptions& fit_options) {
 }
 
 TrainingState Progress::counts() const {
-  TrainingState state{.epoch = epoch, .batch = batch, .steps = steps + batch, .first_loss = first_loss};
+  TrainingState state{.epoch = epoch,
+                      .batch = batch,
+                      .steps = steps + batch,
+                      .first_loss = first_loss,
+                      .stopping = stopping,
+                      .plateau = plateau,
+                      .rate_drops = rate_drops};
   if (batch > 0) {
     state.loss_sum = loss_sum;
     state.samples = report.train.samples;
@@ -109,6 +138,9 @@ TrainingState Progress::counts() const {
 }
 
 void Progress::check(const TrainingState& state) {
+  if (state.rate_drops < 0 || state.stopping.epoch < 0 || state.plateau.epoch < 0 ||
+      state.stopping.epoch > state.epoch || state.plateau.epoch > state.epoch || state.rate_drops > state.epoch)
+    throw Error(ExitCode::checkpoint, "what was watched is no part of this training");
   if (state.epoch < 0 || state.batch < 0 || state.steps < state.batch || state.samples < 0)
     throw Error(ExitCode::checkpoint, fmt::format("epoch {}, batch {}, step {} is no place in a training", state.epoch,
                                                   state.batch, state.steps));
@@ -120,6 +152,9 @@ void Progress::restore(const TrainingState& state) {
   steps = state.steps - state.batch;
   loss_sum = state.loss_sum;
   first_loss = state.first_loss;
+  stopping = state.stopping;
+  plateau = state.plateau;
+  rate_drops = state.rate_drops;
   report = {.epoch = epoch + 1, .rate = state.rate};
   report.train = {.samples = state.samples,
                   .loss = mean_loss(state.loss_sum, double(state.samples)),  // begin_epoch knows the weights

@@ -15,6 +15,8 @@ struct Progress {
   std::int64_t batch = 0;             // batches done of the present epoch; report and loss_sum are their sums
   double loss_sum = 0, weight_sum = 0;
   std::optional<double> first_loss{};  // of the training's first batch
+  Watch stopping{}, plateau{};         // TrainingState
+  std::int64_t rate_drops = 0;
   EpochReport report{};
   std::vector<EpochReport> reports{};  // of the present fit
   std::unique_ptr<Batches> batches{};  // of the present epoch
@@ -31,6 +33,10 @@ struct Progress {
   /// The counts of an epoch whose last batch was accounted for; the rest of the report is the caller's. `finite`: every
   /// weight is; else Error(diverged).
   void end_epoch(bool finite);
+  /// After the validation of an epoch: early stopping, and the drops of the schedule `plateau`.
+  void watch(const TrainOptions& options);
+  /// Whether early stopping has ended the training.
+  bool stopped(const TrainOptions& options) const;
   /// Adds the times of the other ranks to the complete report, and calls on_epoch. Collective.
   void hand_out_report(Ranks& ranks, const FitOptions& fit_options);
 

@@ -26,12 +26,14 @@ void list_samples(const BlockRange& blocks, const Dataset& data, std::vector<std
   std::iota(ids.begin(), ids.end(), first);
 }
 
-void resize_blocks(SlotScores& blocks, const Dataset& data) {
+void resize_blocks(SlotScores& blocks, const Dataset& data, bool metrics) {
   blocks.loss.resize(static_cast<std::size_t>(block_count(data)));
   blocks.correct.resize(blocks.loss.size());
+  blocks.samples.resize(metrics ? block_count(data) * kScoreBlock : 0, data.classes() > 0);
 }
 
-Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data) {
+Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data, const std::vector<Metric>& metrics,
+                    std::int64_t outputs) {
   const auto count = static_cast<std::int64_t>(blocks.loss.size());
   grid.gather_scores(blocks.loss.data(), count);
   grid.gather_scores(blocks.correct.data(), count);
@@ -39,6 +41,13 @@ Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data) {
   Scores total{.samples = data.size()};
   if (data.size() > 0) total.loss = sum.loss / double(data.size());
   if (data.classes() > 0) total.correct = sum.correct;
+  if (!blocks.samples.wanted()) return total;
+  SampleScores& samples = blocks.samples;
+  for (auto* numbers : {&samples.answer, &samples.place})
+    if (!numbers->empty()) grid.gather_scores(numbers->data(), count, kScoreBlock);
+  for (auto* numbers : {&samples.margin, &samples.absolute, &samples.square})
+    if (!numbers->empty()) grid.gather_scores(numbers->data(), count, kScoreBlock);
+  total.metrics = metric_values(metrics, samples, data, outputs);
   return total;
 }
 

@@ -7,8 +7,6 @@
 
 namespace lockstep {
 
-/// Samples per block of an evaluation: part of the order of its loss.
-inline constexpr std::int64_t kScoreBlock = 64;
 /// Blocks of an evaluation of this data.
 std::int64_t block_count(const Dataset& data);
 
@@ -24,8 +22,10 @@ BlockRange own_blocks(RankGrid& grid, const Member& member, const Dataset& data)
 /// Their samples.
 void list_samples(const BlockRange& blocks, const Dataset& data, std::vector<std::int64_t>& ids);
 
-void resize_blocks(SlotScores& blocks, const Dataset& data);
+/// `metrics`: with the scores of every sample.
+void resize_blocks(SlotScores& blocks, const Dataset& data, bool metrics);
 /// The scores of a data set from those of its blocks, of which every rank has a share; afterwards all have them all.
-Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data);
+Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data, const std::vector<Metric>& metrics,
+                    std::int64_t outputs);
 
 }  // namespace lockstep

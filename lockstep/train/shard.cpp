@@ -10,7 +10,8 @@ namespace lockstep {
 
 template <class T>
 Shard<T>::Shard(TrainingSetup& setup)
-    : setup_(setup), update_(setup.options.optimizer, setup.stage.parameters, setup.stage.trainable) {
+    : setup_(setup),
+      update_(setup.options.optimizer, setup.stage.parameters, setup.options.frozen, setup.stage.trainable) {
   const Stage& stage = setup.stage;
   if (setup.grid.is_split()) columns_.emplace(stage, setup.grid.members());
   if (!is_sharded()) return;

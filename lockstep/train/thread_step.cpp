@@ -14,7 +14,7 @@ ThreadStep<T>::ThreadStep(TeamState<T>& team, int index)
     : team_(team),
       group_(team.setup.grid.is_split() ? std::make_unique<TensorGroup>(team.setup.grid.members_of_thread(index))
                                         : nullptr),
-      worker_(team.body, team.setup.stage, team.setup.options.loss, team.kernels, group_.get()),
+      worker_(team.body, team.setup.stage, team.setup.options.loss_options(), team.kernels, group_.get()),
       sums_(team.setup.stage.count) {
   if (team.setup.grid.is_staged())
     pipeline_ = std::make_unique<Pipeline<T>>(worker_, team.setup.grid.pipeline_of_thread(index),
@@ -225,6 +225,7 @@ void ThreadStep<T>::update(const Member& member, const Batch& batch, const Stret
   Update<T>& optimizer = team_.shard.update();
   if (member.index == 0 && team_.tree->owns_the_end())
     team_.body.update_statistics(team_.kernels, context(), weights, gradient, batch.size());
+  optimizer.clear_frozen(gradient, own.first, own.last, context());
   optimizer.add_l2(options.l2, weights, gradient, own.first, own.last, team_.kernels, context());
   if (options.clip_norm > 0) clip(member, batch, own, gradient);
   optimizer.step(batch.rate, batch.step, weights, gradient, own.first, own.last, team_.kernels, context());

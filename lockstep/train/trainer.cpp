@@ -27,6 +27,14 @@ void check_options(const TrainOptions& o) {
       fmt::format("slots = {} must be a power of two from 1 to {}", o.slots, kMaxSlots));
   require(o.threads >= 0 && o.threads <= kMaxThreads,
           fmt::format("threads = {} must be from 1 to {}, or 0 for auto", o.threads, kMaxThreads));
+  require(o.label_smoothing >= 0 && o.label_smoothing < 1,
+          fmt::format("label_smoothing = {} must be at least 0 and below 1", o.label_smoothing));
+  require(o.label_smoothing == 0 || o.loss == Loss::cross_entropy,
+          fmt::format("label_smoothing is for cross-entropy, and the loss is {}", name_of(o.loss)));
+  require(o.focal_gamma >= 1 && o.focal_gamma <= kMostGamma,
+          fmt::format("focal_gamma = {} must be a whole number from 1 to {}", o.focal_gamma, kMostGamma));
+  require(std::isfinite(o.huber_delta) && o.huber_delta > 0,
+          fmt::format("huber_delta = {} must be a number above 0", o.huber_delta));
   require(o.l2 >= 0, fmt::format("l2 = {} must not be negative", o.l2));
   require(o.clip_norm >= 0, fmt::format("clip_norm = {} must not be negative", o.clip_norm));
   require(std::isfinite(base_rate(o.optimizer)) && base_rate(o.optimizer) >= 0,
@@ -70,6 +78,14 @@ std::unique_ptr<Loop> make_loop(Network& network, const TrainOptions& options, R
 
 }  // namespace
 
+std::optional<double> Scores::value(const Metric& metric) const {
+  if (metric.kind == MetricKind::loss) return loss;
+  if (metric.kind == MetricKind::accuracy) return accuracy();
+  for (const MetricValue& each : metrics)
+    if (each.name == metric.name()) return each.value;
+  return std::nullopt;
+}
+
 Trainer::Trainer(Network& network, TrainOptions options)
     : alone_(std::make_unique<Ranks>(make_self_transport())), loop_(make_loop(network, options, *alone_)) {}
 
@@ -89,6 +105,7 @@ std::vector<double> Trainer::gradient(const Dataset& data, std::span<const std::
 int Trainer::step_threads(const Dataset& data) const { return loop_->step_threads(data); }
 void Trainer::check(const Dataset& data) const { loop_->check(data); }
 Scores Trainer::evaluate(const Dataset& data) const { return loop_->evaluate(data); }
+bool Trainer::stopped_early() const { return loop_->stopped_early(); }
 double Trainer::penalty() const { return loop_->penalty(); }
 const TrainOptions& Trainer::options() const { return loop_->options(); }
 TrainingState Trainer::state() const { return loop_->state(); }

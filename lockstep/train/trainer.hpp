@@ -24,7 +24,9 @@
 #include "lockstep/nn/network.hpp"
 #include "lockstep/parallel/pipeline_schedule.hpp"
 #include "lockstep/parallel/rank_reduction.hpp"
+#include "lockstep/train/metrics.hpp"
 #include "lockstep/train/optimizer.hpp"
+#include "lockstep/train/watch.hpp"
 
 namespace lockstep {
 
@@ -34,6 +36,9 @@ inline constexpr int kNumericsVersion = 1;
 /// Of the samples' gradients over a batch. The mean of weighted samples is the sum of weight * gradient, divided by the
 /// sum of the batch's weights; a batch whose weights are all 0 has the gradient 0.
 enum class Reduction { mean, sum };
+
+/// The largest focal_gamma.
+inline constexpr std::int64_t kMostGamma = 8;
 
 /// How ranks share the work. ranks = data x pipeline x tensor: each group of pipeline x tensor ranks holds one network
 /// and has samples of its own. A part of the network begins with the weights that the network has when the trainer is
@@ -49,17 +54,28 @@ struct TrainOptions {
   Loss loss = Loss::cross_entropy;
   OptimizerSpec optimizer = Adam{};
   Schedule schedule{};
-  std::int64_t batch = 64;  // 0: the full batch
-  std::int64_t slots = 0;   // a power of two; 0: auto
+  double label_smoothing = 0;    // share of a label that goes to all classes alike; of cross-entropy, in training only
+  std::int64_t focal_gamma = 2;  // of focal: 1 to 8
+  double huber_delta = 1;        // of huber
+  std::int64_t batch = 64;       // 0: the full batch
+  std::int64_t slots = 0;        // a power of two; 0: auto
   Reduction reduction = Reduction::mean;
   ClassWeights class_weights{};  // times those of the samples (Dataset::weights); training only, not evaluations
   double l2 = 0;                 // adds l2/2 * |weights|^2 to the loss; biases excluded
   double clip_norm = 0;          // gradients with a larger norm are scaled down to it; 0: never
+  /// Layers whose parameters keep their values: "0", "4.body.1", as the names of parameters begin.
+  std::vector<std::string> frozen{};
   bool shuffle = true;
   std::uint64_t seed = 1;  // shuffles and dropout; the network's own seed is for its initial weights
   Backend backend = Backend::simd;
-  ParallelOptions parallel{};  // changes the time, not the result (save for RankReduction::library)
+  ParallelOptions parallel{};     // changes the time, not the result (save for RankReduction::library)
+  std::vector<Metric> metrics{};  // that evaluations report besides loss and accuracy
+  std::optional<EarlyStopping> early_stopping{};
   int threads = 0;  // 0: OMP_NUM_THREADS, else as many as this process may use. Changes the time, never the result
+
+  LossOptions loss_options() const { return {loss, label_smoothing, focal_gamma, huber_delta}; }
+  /// Whether evaluations of validation data decide something.
+  bool needs_validation() const { return early_stopping || schedule.kind == ScheduleKind::plateau; }
 };
 
 /// Loss and accuracy over a set of samples. Evaluations count every sample once; the loss that training saw on its way
@@ -68,9 +84,12 @@ struct Scores {
   std::int64_t samples = 0;
   double loss = 0;                        // mean over samples, without the L2 term
   std::optional<std::int64_t> correct{};  // nothing when the targets are real numbers
+  std::vector<MetricValue> metrics{};     // TrainOptions::metrics, of evaluations
   std::optional<double> accuracy() const {
     return correct && samples > 0 ? std::optional(double(*correct) / double(samples)) : std::nullopt;
   }
+  /// Nothing where it was not computed.
+  std::optional<double> value(const Metric& metric) const;
 };
 
 struct EpochReport {
@@ -80,6 +99,9 @@ struct EpochReport {
   Scores train;            // each batch scored before its update: what training saw on its way
   std::optional<Scores> validation{};
   double penalty = 0;  // the L2 term after the epoch
+  /// With early stopping: the epoch with the best value so far; and whether this one ends the training.
+  std::optional<std::int64_t> best_epoch{};
+  bool stops = false;
   /// The mean loss of the training's first batch: that of the initial weights. Nothing: unknown, in a run that goes on
   /// from a state of an earlier version.
   std::optional<double> first_loss{};
@@ -93,6 +115,7 @@ struct StepReport {
   std::int64_t step = 0, steps = 0;    // of this epoch, from 1
   std::int64_t samples_done = 0;       // of this epoch
   double loss = 0;                     // mean of this epoch so far
+  double batch_loss = 0;               // mean of this step
   StepRequests requests{};             // of any rank, for this step
 };
 
@@ -103,6 +126,8 @@ struct FitOptions {
   const Dataset* validation = nullptr;
   /// Called once in every step, with the number of steps that are done when it ends.
   std::function<StepRequests(std::int64_t)> requests{};
+  /// The learning rate of a step, from 0, in place of optimiser and schedule. A pure function, the same on every rank.
+  std::function<double(std::int64_t)> rate{};
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
   Profile* profile = nullptr;  // filled with this fit's spans; null: none are taken
@@ -120,6 +145,8 @@ struct TrainingState {
   std::optional<std::int64_t> correct{};  // nothing when the targets are real numbers, or no batch is done
   double rate = 0;                        // of the last step
   std::optional<double> first_loss{};     // EpochReport::first_loss
+  Watch stopping{}, plateau{};            // of early stopping, and of the schedule `plateau`
+  std::int64_t rate_drops = 0;            // of the schedule `plateau`
 
   // In the network's precision. `first` and `second` are the optimiser's vectors over the trainable parameters, empty
   // where it has none.
@@ -160,6 +187,9 @@ class Trainer {
   void check(const Dataset& data) const;
 
   Scores evaluate(const Dataset& data) const;
+
+  /// Whether early stopping has ended the training: fit then does nothing.
+  bool stopped_early() const;
 
   /// l2/2 * |weights|^2 for the present weights.
   double penalty() const;

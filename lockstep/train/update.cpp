@@ -29,14 +29,32 @@ double l2_penalty(double l2, const Network& network, const T* parameters, Square
   return l2 / 2 * sum;
 }
 
+bool is_frozen(std::string_view parameter, const std::vector<std::string>& frozen) {
+  return std::any_of(frozen.begin(), frozen.end(), [&](const std::string& layer) {
+    return parameter.starts_with(layer) && parameter.substr(layer.size()).starts_with('.');
+  });
+}
+
 template <class T>
-Update<T>::Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters, std::int64_t trainable,
-                  Memory& where)
+Update<T>::Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters,
+                  const std::vector<std::string>& frozen, std::int64_t trainable, Memory& where)
     : optimizer_(optimizer) {
   for (const ParameterInfo& info : parameters)
-    if (info.trainable()) parameters_.push_back(info);
+    if (info.trainable()) (is_frozen(info.name, frozen) ? frozen_ : parameters_).push_back(info);
   if (state_vectors(optimizer) >= 1) first_ = AlignedBuffer<T>(trainable, where);
   if (state_vectors(optimizer) >= 2) second_ = AlignedBuffer<T>(trainable, where);
+}
+
+template <class T>
+void Update<T>::clear_frozen(T* gradient, std::int64_t first, std::int64_t last, KernelContext& context) const {
+  for (const ParameterInfo& info : frozen_) {
+    const std::int64_t from = std::max(first, info.offset), to = std::min(last, info.offset + info.elements());
+    if (from >= to) continue;
+    if (&context.memory() == &host_memory())
+      std::fill(gradient + from, gradient + to, T(0));
+    else
+      context.device().zero(gradient + from, (to - from) * static_cast<std::int64_t>(sizeof(T)));
+  }
 }
 
 template <class T>

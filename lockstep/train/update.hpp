@@ -2,6 +2,8 @@
 // From the summed gradient of a batch to the next weights: L2 and the optimiser step.
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lockstep/kernels/table.hpp"
@@ -10,16 +12,23 @@
 
 namespace lockstep {
 
+/// Whether a parameter ("4.body.1.weight") belongs to one of these layers ("4", "4.body.1").
+bool is_frozen(std::string_view parameter, const std::vector<std::string>& frozen);
+
 /// The optimiser's state over the trainable part of the flat parameter vector.
 template <class T>
 class Update {
  public:
   /// The state lies where the kernels that step it work.
-  Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters, std::int64_t trainable,
-         Memory& where = host_memory());
+  /// `frozen`: layers whose parameters stay as they are (is_frozen).
+  Update(const OptimizerSpec& optimizer, const std::vector<ParameterInfo>& parameters,
+         const std::vector<std::string>& frozen, std::int64_t trainable, Memory& where = host_memory());
 
   // Each works on elements [first, last) of the vectors, so members of a team can take a stretch each; none changes
   // anything outside it.
+
+  /// gradient = 0 for frozen layers: with it no optimiser moves their parameters; they do not decay either.
+  void clear_frozen(T* gradient, std::int64_t first, std::int64_t last, KernelContext& context) const;
 
   /// gradient += l2 * weight, for weights only.
   void add_l2(double l2, const T* parameters, T* gradient, std::int64_t first, std::int64_t last,
@@ -43,8 +52,9 @@ class Update {
 
  private:
   OptimizerSpec optimizer_;
-  std::vector<ParameterInfo> parameters_;  // the trainable ones
-  AlignedBuffer<T> first_, second_;        // state vectors
+  std::vector<ParameterInfo> parameters_;  // those that are trained
+  std::vector<ParameterInfo> frozen_;
+  AlignedBuffer<T> first_, second_;  // state vectors
 };
 
 /// |x|^2 in double: chains over blocks of kSquareBlock, then the block tree. Keeps its memory from call to call.

@@ -90,12 +90,12 @@ Targets targets_of(const AnyArray& y, const Network& network, Loss loss, const s
   if (y.ndim() == 0 || y.ndim() > 2)
     throw Error(ExitCode::data, fmt::format("{}: one number, or one row of numbers, per sample was expected, not {}",
                                             name, shape_text(y)));
-  if (loss == Loss::cross_entropy && y.ndim() == 2)
+  if (is_of_softmax(loss) && y.ndim() == 2)
     throw Error(
         ExitCode::usage,
         fmt::format("{0}: cross-entropy takes a class per sample, not {1}; {2}", name, shape_text(y),
                     column ? name + ".ravel() has them" : name + ".argmax(axis=1) makes them from one-hot rows"));
-  const bool labels = loss == Loss::cross_entropy || (whole && y.ndim() == 1 && outputs > 1) ||
+  const bool labels = is_of_softmax(loss) || (whole && y.ndim() == 1 && outputs > 1) ||
                       (whole && y.ndim() == 1 && loss == Loss::binary_cross_entropy);
   if (!labels) return make_values(copy_of(y, name), name);
   return make_labels(copy_of(y, name), outputs == 1 ? 2 : outputs, LabelRule::as_stored, name);

@@ -3,6 +3,7 @@ import json
 import os
 import re
 import socket
+import time
 
 from program import MOONS, ProgramTest, main
 
@@ -22,6 +23,20 @@ class RunReport(ProgramTest):
         self.assertEqual(self.page(), page)
         self.assertIn("wrote run/report.html", shown.err)
         self.assertIn("Every epoch", shown.out)
+
+    def test_open_shows_the_page_in_the_browser(self):
+        self.train()
+        opener = self.write("bin/xdg-open", f'#!/bin/sh\necho "$1" > "{self.folder}/opened.new"\nmv "{self.folder}/opened.new" "{self.folder}/opened"\n')
+        opener.chmod(0o755)
+        self.succeed("report", "run", "--open", env={"PATH": f"{opener.parent}:/usr/bin:/bin"})
+        for _ in range(100):
+            if (self.folder / "opened").exists():
+                break
+            time.sleep(0.1)
+        self.assertEqual((self.folder / "opened").read_text().strip(), str((self.folder / "run/report.html").resolve()))
+        missing = self.run_program("report", "run", "--open", env={"PATH": "/nowhere"})
+        self.assertEqual(missing.code, 2, missing)
+        self.assertIn("--open needs the program xdg-open", missing.err)
 
     def test_it_says_when_where_and_how_it_was_run(self):
         self.write("a.toml", MOONS)

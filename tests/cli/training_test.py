@@ -1,5 +1,7 @@
-"""Everyday training from TOML: weights. Each gives one metrics.jsonl on any number of threads and ranks, and on a device."""
+"""Everyday training from TOML: weights, early stopping, metrics, losses, schedules. Each gives one metrics.jsonl and one model on any
+number of threads and ranks, on a device, and after a stop."""
 import functools
+import json
 import os
 import struct
 import subprocess
@@ -136,6 +138,128 @@ class Weights(Rungs):
         refuse(2, 'train.class_weights: unknown name "balancd"', weigh('"balancd"'))
         self.write("samples.csv", table().replace(",1.5,", ",-1.5,"))
         refuse(3, "the weight of sample 3 is -1.5; a weight is a finite number, at least 0")
+
+
+NOISY = """\
+[data]
+source = "moons"
+count = 160
+test_count = 48
+noise = 0.4
+split = {validation = 48}
+[model]
+sizes = "2-9-2"
+[train]
+batch = 16
+slots = 4
+epochs = 60
+optimizer = {name = "adam", lr = 0.05}
+"""
+WATCHED = NOISY + 'metrics = ["f1", "auc"]\nearly_stopping = {patience = 4, metric = "f1", min_gain = 0.001}\n'
+NUMBERS = """\
+[data]
+source = "numbers.csv"
+regression = true
+label_column = "y"
+split = {validation = 0.25}
+[model]
+sizes = "2-5-1"
+[train]
+loss = "huber"
+huber_delta = 0.5
+batch = 16
+epochs = 3
+metrics = ["mae", "rmse", "r2"]
+optimizer = {name = "adam", lr = 0.02}
+"""
+
+
+class EarlyStopping(Rungs):
+    def test_one_result_everywhere(self):
+        lines = self.same_everywhere(WATCHED)
+        epochs = lines[:-1]
+        self.assertLess(len(epochs), 60)
+        best, at = -1, 0
+        for line in epochs:
+            if line["validation"]["f1"] > best + 0.001:
+                best, at = line["validation"]["f1"], line["epoch"]
+            self.assertEqual(line["best_epoch"], at)
+            self.assertEqual("stops" in line, line["epoch"] - at >= 4)
+        self.assertTrue(epochs[-1]["stops"])
+        kept = json.loads(self.succeed("eval", "run/model-best.safetensors", "--json").out)
+        self.assertEqual(kept["weight_hash"], epochs[at - 1]["weight_hash"])
+        for way in self.folder.glob("run-*"):
+            self.assertEqual((way / "model-best.safetensors").read_bytes(), (self.folder / "run/model-best.safetensors").read_bytes())
+
+    def test_a_stopped_run_goes_on_to_the_same_end(self):
+        self.write("run.toml", WATCHED)
+        whole = self.succeed("train", "run.toml", "--out", "whole")
+        self.assertIn("stopped early", whole.out + whole.err)
+        self.assertIn("best", whole.out)
+        last = len(self.lines("whole/metrics.jsonl")) - 1
+        # Stopped between the best epoch and the end: what was watched must be known again.
+        self.succeed("train", "run.toml", "--out", "parts", "--set", f"train.epochs={last - 2}")
+        self.succeed("train", "run.toml", "--out", "parts", "--resume", "--threads", "2")
+        self.assertEqual(self.results("parts"), self.results("whole"))
+        self.assertEqual((self.folder / "parts/model-best.safetensors").read_bytes(),
+                         (self.folder / "whole/model-best.safetensors").read_bytes())
+        again = self.succeed("train", "run.toml", "--out", "parts", "--resume")
+        self.assertIn("early stopping ended it", again.err)
+
+    def test_what_is_refused(self):
+        self.write("bad.toml", WATCHED.replace("split = {validation = 48}\n", ""))
+        self.refuse(2, "train.early_stopping needs validation data", "train", "bad.toml", "--out", "bad")
+        self.write("bad.toml", NOISY + 'metrics = ["mae"]\n')
+        self.refuse(2, "mae is for real-valued targets, and the data has classes", "train", "bad.toml", "--out", "bad")
+        self.write("bad.toml", NOISY + 'metrics = ["top-3"]\n')
+        self.refuse(2, "top-3 of 2 outputs", "train", "bad.toml", "--out", "bad")
+        self.assertFalse((self.folder / "bad").exists())
+
+
+class Metrics(Rungs):
+    def test_eval_has_the_numbers_of_training(self):
+        self.write("run.toml", NOISY.replace("epochs = 60", "epochs = 2") + 'metrics = ["f1", "auc", "precision", "recall"]\n')
+        trained = json.loads(self.succeed("train", "run.toml", "--out", "run", "--json").out)["test"]
+        scored = json.loads(self.succeed("eval", "run/model.safetensors", "--json").out)
+        for name in ("f1", "auc", "precision", "recall", "f1_per_class", "accuracy", "loss"):
+            self.assertEqual(scored[name], trained[name], name)
+        confusion = scored["confusion"]
+        recall = [row[k] / sum(row) for k, row in enumerate(confusion)]
+        precision = [confusion[k][k] / sum(row[k] for row in confusion) for k in range(2)]
+        self.assertEqual(scored["recall_per_class"], recall)
+        self.assertEqual(scored["precision_per_class"], precision)
+        self.assertAlmostEqual(scored["f1"], sum(2 * p * r / (p + r) for p, r in zip(precision, recall)) / 2, places=12)
+        text = self.succeed("eval", "run/model.safetensors").out
+        for name in ("f1", "auc", "precision"):
+            self.assertIn(name, text)
+        page = (self.folder / "run/report.html").read_text()
+        for text in ("Validation f1", "Metrics on the test set", "Every class on the test set"):
+            self.assertIn(text, page)
+
+    def test_of_numbers(self):
+        rows = [(i * 37 % 19 / 10, i * 23 % 17 / 10) for i in range(64)]
+        self.write("numbers.csv", "a,b,y\n" + "".join(f"{a},{b},{a * a - b}\n" for a, b in rows))
+        lines = self.same_everywhere(NUMBERS)
+        scores = lines[-1]["validation"]
+        self.assertGreater(scores["rmse"], scores["mae"])
+        self.assertLess(scores["r2"], 1)
+        scored = json.loads(self.succeed("eval", "run/model.safetensors", "--split", "validation", "--json").out)
+        for name in ("mae", "rmse", "r2", "loss"):
+            self.assertEqual(scored[name], scores[name], name)
+
+
+class LossesAndSchedules(Rungs):
+    def test_one_result_everywhere(self):
+        short = NOISY.replace("epochs = 60", "epochs = 4")
+        plain = self.same_everywhere(short.replace('optimizer =', 'label_smoothing = 0.1\nschedule = "one-cycle"\noptimizer ='), "smooth")
+        focal = self.same_everywhere(short.replace('optimizer =', 'loss = "focal"\nfocal_gamma = 3\n'
+                                                   'schedule = {name = "plateau", patience = 1, factor = 0.5, min_gain = 1}\noptimizer ='), "focal")
+        self.assertEqual([line["lr"] for line in focal[:4]], [0.05, 0.05, 0.025, 0.0125])
+        self.assertLess(plain[3]["lr"], plain[1]["lr"])
+        scored = json.loads(self.succeed("eval", "focal/model.safetensors", "--json").out)
+        self.assertEqual(scored["loss"], focal[-1]["test"]["loss"])
+        self.write("bad.toml", short.replace("optimizer =", 'loss = "squared-error"\nlabel_smoothing = 0.1\noptimizer ='))
+        self.refuse(2, "label_smoothing is for cross-entropy, and the loss is squared-error", "train", "bad.toml", "--out", "bad")
 
 
 if __name__ == "__main__":

@@ -47,8 +47,9 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"optimiser = \"adam\"", "", "a.toml:8: train.optimiser: unknown key; did you mean train.optimizer?"},
         Bad{"precision = \"float64\"", "", "a.toml:8: train.precision: unknown key; did you mean model.precision?"},
         Bad{"zebra = 1", "",
-            "a.toml:8: train.zebra: unknown key; train has loss, optimizer, schedule, batch, slots, reduction, l2, "
-            "clip_norm, shuffle, epochs, seed"},
+            "a.toml:8: train.zebra: unknown key; train has loss, label_smoothing, focal_gamma, huber_delta, optimizer, "
+            "schedule, batch, slots, reduction, class_weights, l2, clip_norm, frozen, shuffle, epochs, metrics, "
+            "early_stopping, seed"},
         Bad{"", "train.bacth=3", "--set train.bacth=3: train.bacth: unknown key; did you mean train.batch?"},
         Bad{"", "data.standardize=true",
             "--set data.standardize=true: data.standardize: unknown key; did you mean data.standardise?"},
@@ -56,13 +57,13 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[data]\nsource = \"moons\"\n[train.data]\n[epochs]", "",
             "a.toml:4: epochs: stands outside the sections; did you mean train.epochs?"},
         Bad{"[data]\nsource = \"moons\"\n[xyzzy]", "",
-            "a.toml:3: xyzzy: unknown section; a configuration has data, model, train, checkpoint, parallel"},
+            "a.toml:3: xyzzy: unknown section; a configuration has data, model, train, checkpoint, log, parallel"},
         Bad{"", "trian.epochs=3", "--set trian.epochs=3: trian: unknown section; did you mean train?"},
         Bad{"loss = \"crossentropy\"", "",
             "a.toml:8: train.loss: unknown name \"crossentropy\"; did you mean cross-entropy?"},
         Bad{"loss = \"hinge\"", "",
             "a.toml:8: train.loss: unknown name \"hinge\"; known are cross-entropy, binary-cross-entropy, "
-            "squared-error"},
+            "squared-error, focal, huber"},
         Bad{"optimizer = \"adan\"", "", "a.toml:8: train.optimizer: unknown name \"adan\"; did you mean adam?"},
         Bad{"optimizer = {name = \"rmspop\"}", "",
             "a.toml:8: train.optimizer.name: unknown name \"rmspop\"; did you mean rmsprop?"},
@@ -75,7 +76,23 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"optimizer = {name = \"adam\", weight_decay = 0.9}", "",
             "a.toml:8: train.optimizer.weight_decay: unknown key; train.optimizer has name, lr, beta1, beta2, eps"},
         Bad{"schedule = \"linear\"", "",
-            "a.toml:8: train.schedule: unknown name \"linear\"; known are constant, step, cosine"},
+            "a.toml:8: train.schedule: unknown name \"linear\"; known are constant, step, cosine, one-cycle, "
+            "plateau"},
+        Bad{"schedule = {name = \"plateau\", metric = \"f2\"}", "",
+            "a.toml:8: train.schedule.metric: unknown metric \"f2\"; there are loss, accuracy, top-K, precision, "
+            "recall, "
+            "f1, auc, mae, rmse, r2"},
+        Bad{"metrics = [\"f1\", \"top-x\"]", "",
+            "a.toml:8: train.metrics[1]: unknown metric \"top-x\"; there are loss, accuracy, top-K, precision, recall, "
+            "f1, "
+            "auc, mae, rmse, r2"},
+        Bad{"metrics = [\"f1\", \"f1\"]", "", "a.toml:8: train.metrics[1]: stands there twice"},
+        Bad{"early_stopping = {metric = \"loss\"}", "",
+            "a.toml:8: train.early_stopping.patience: missing; the epochs to wait for a gain, for example 10"},
+        Bad{"early_stopping = -1", "", "a.toml:8: train.early_stopping: must be from 0 to 1000000000, got -1"},
+        Bad{"focal_gamma = 9", "", "a.toml:8: train.focal_gamma: must be from 1 to 8, got 9"},
+        Bad{"class_weights = []", "",
+            "a.toml:8: train.class_weights: has no numbers; give one per class, or \"balanced\""},
         Bad{"schedule = {name = \"cosine\", every = 3}", "",
             "a.toml:8: train.schedule.every: unknown key; train.schedule has name, warmup_steps, final"},
         Bad{"", "model.init=xavier",
@@ -286,7 +303,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"optimizer = {name = \"adam\", beta1 = 1.0}", "",
             "a.toml:8: train.optimizer.beta1: must be at least 0 and below 1, got 1"},
         Bad{"optimizer = 3", "",
-            "a.toml:8: train.optimizer: must be one of sgd, momentum, nesterov, adam, adamw, rmsprop, lion, not a whole "
+            "a.toml:8: train.optimizer: must be one of sgd, momentum, nesterov, adam, adamw, rmsprop, lion, not a "
+            "whole "
             "number: 3"},
         Bad{"schedule = {name = \"step\", every = 0}", "",
             "a.toml:8: train.schedule.every: must be from 1 to 1000000000, got 0"},
@@ -300,8 +318,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"shuffle = 1", "", "a.toml:8: train.shuffle: must be true or false, not a whole number: 1"},
         Bad{"", "train=3", "--set train=3: write --set section.key=value, for example --set train.epochs=3"},
         Bad{"[data]\nsource = \"moons\"\n[model]\nsizes = \"2-1\"\n[[train]]", "",
-            "a.toml:5: train: must be a table with loss, optimizer, schedule, batch, slots, reduction, class_weights, l2, "
-            "clip_norm, shuffle, epochs, seed, not a list: [{}]"}));
+            "a.toml:5: train: must be a table with loss, label_smoothing, focal_gamma, huber_delta, optimizer, "
+            "schedule, batch, "
+            "slots, reduction, class_weights, l2, clip_norm, frozen, shuffle, epochs, metrics, early_stopping, seed, "
+            "not a "
+            "list: [{}]"}));
 
 }  // namespace
 }  // namespace lockstep

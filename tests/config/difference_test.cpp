@@ -72,6 +72,7 @@ TEST(ConfigDifference, MoreEpochsAreNoneFewerAreOne) {
   EXPECT_FALSE(difference({"train.schedule=step"}, {"train.schedule=step", "train.epochs=6"}));
   const auto cosine = difference({"train.schedule=cosine"}, {"train.schedule=cosine", "train.epochs=6"});
   ASSERT_TRUE(cosine);
+  EXPECT_TRUE(difference({"train.schedule=one-cycle"}, {"train.schedule=one-cycle", "train.epochs=6"}));
   EXPECT_EQ(cosine->key + " " + cosine->first + " " + cosine->second, "train.epochs 5 6");
 }
 

@@ -41,6 +41,9 @@ std::string values_of(AnyValue, bool) { return "`true`, `false`"; }
 std::string values_of(AnyValue, const std::optional<bool>&) { return "`true`, `false`"; }
 std::string values_of(AnyValue, const std::string&) { return "text"; }
 std::string values_of(AnyValue, const std::vector<std::int64_t>&) { return "numbers"; }
+std::string values_of(AnyValue, const std::vector<std::string>&) { return "names"; }
+std::string values_of(AnyValue, const std::vector<Metric>&) { return "names"; }
+std::string values_of(AnyValue, const std::optional<EarlyStopping>&) { return "a number or a table"; }
 std::string values_of(AnyValue, const ClassWeights&) { return "`\"balanced\"` or numbers"; }
 std::string values_of(AnyValue, const std::vector<LayerSpec>&) { return "layers"; }
 std::string values_of(AnyValue, const std::optional<Init>&) { return "an initialiser"; }
@@ -129,8 +132,9 @@ TEST(ConfigurationDocs, HasTheTablesOfTheRecords) {
        {section_table(DataConfig{}, data_fields()), variant_table("layer", std::type_identity<LayerKind>{}),
         kinds_table<Init>("initialiser"), section_table(RunConfig{}, train_fields()), names_table<Loss>("loss"),
         variant_table("optimiser", std::type_identity<OptimizerSpec>{}), kinds_table<Schedule>("schedule"),
-        section_table(CheckpointConfig{}, checkpoint_fields()), section_table(ParallelOptions{}, parallel_fields()),
-        names_table<RankReduction>("reduce"), names_table<PipelineSchedule>("schedule of a pipeline")})
+        section_table(CheckpointConfig{}, checkpoint_fields()), section_table(LogConfig{}, log_fields()),
+        section_table(ParallelOptions{}, parallel_fields()), names_table<RankReduction>("reduce"),
+        names_table<PipelineSchedule>("schedule of a pipeline")})
     EXPECT_NE(docs.str().find("\n" + table + "\n"), std::string::npos)
         << "docs/configuration.md lacks this table, or has an older one:\n"
         << table;

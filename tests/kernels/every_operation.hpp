@@ -316,7 +316,8 @@ class EveryOperation {
   }
 
   void loss_gradient() {
-    for (const Loss kind : {Loss::cross_entropy, Loss::binary_cross_entropy, Loss::squared_error}) {
+    for (const Loss kind :
+         {Loss::cross_entropy, Loss::binary_cross_entropy, Loss::squared_error, Loss::focal, Loss::huber}) {
       const auto z = input(10);
       std::array<std::int32_t, kSamples> labels{};
       for (std::size_t s = 0; s < labels.size(); ++s) labels[s] = std::int32_t(s * 7 % 10);
@@ -324,6 +325,9 @@ class EveryOperation {
       TestMatrix<T> dz(10, kSamples);
       const auto weights = input_vector(kSamples);
       kernels_.loss_gradient({.kind = kind,
+                              .smoothing = T(0.1),
+                              .gamma = 3,
+                              .delta = T(0.6),
                               .scale = T(0.1),
                               .z = z.view(),
                               .targets = {.labels = labels.data(), .values = {}},

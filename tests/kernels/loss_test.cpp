@@ -13,6 +13,8 @@ struct Problem {
   std::vector<std::int32_t> labels;
   T scale = T(1);
   std::vector<T> weights{};  // empty: none
+  T smoothing = T(0), delta = T(0.4);
+  std::int32_t gamma = 3;
   bool by_label;
 
   Problem(Loss loss, std::int64_t outputs, std::int64_t samples, bool label_targets)
@@ -29,6 +31,9 @@ struct Problem {
     Result r{nan_vector<T>(z.cols()), TestMatrix<T>(z.rows(), z.cols())};
     KernelContext context;
     make_naive_table<T>().loss_gradient({.kind = kind,
+                                         .smoothing = smoothing,
+                                         .gamma = gamma,
+                                         .delta = delta,
                                          .scale = scale,
                                          .z = z.view(),
                                          .targets = targets(),
@@ -48,17 +53,36 @@ struct Case {
   Loss kind;
   std::int64_t outputs;
   bool by_label;
+  double smoothing = 0;
+
+  template <class T>
+  Problem<T> problem(std::int64_t samples) const {
+    Problem<T> p(kind, outputs, samples, by_label);
+    p.smoothing = T(smoothing);
+    return p;
+  }
 };
-const std::vector<Case> kCases = {{Loss::cross_entropy, 2, true},         {Loss::cross_entropy, 10, true},
-                                  {Loss::binary_cross_entropy, 1, true},  {Loss::binary_cross_entropy, 1, false},
-                                  {Loss::binary_cross_entropy, 10, true}, {Loss::binary_cross_entropy, 7, false},
-                                  {Loss::squared_error, 1, true},         {Loss::squared_error, 1, false},
-                                  {Loss::squared_error, 10, true},        {Loss::squared_error, 3, false}};
+const std::vector<Case> kCases = {{Loss::cross_entropy, 2, true},
+                                  {Loss::cross_entropy, 10, true},
+                                  {Loss::binary_cross_entropy, 1, true},
+                                  {Loss::binary_cross_entropy, 1, false},
+                                  {Loss::binary_cross_entropy, 10, true},
+                                  {Loss::binary_cross_entropy, 7, false},
+                                  {Loss::squared_error, 1, true},
+                                  {Loss::squared_error, 1, false},
+                                  {Loss::squared_error, 10, true},
+                                  {Loss::squared_error, 3, false},
+                                  {Loss::cross_entropy, 4, true, 0.2},
+                                  {Loss::focal, 2, true},
+                                  {Loss::focal, 10, true},
+                                  {Loss::huber, 1, false},
+                                  {Loss::huber, 5, false},
+                                  {Loss::huber, 3, true}};
 
 TEST(Loss, GradientsMatchCentralDifferences) {
   for (const Case& c : kCases)
     for (const std::int64_t samples : {1, 3, 17}) {
-      Problem<double> p(c.kind, c.outputs, samples, c.by_label);
+      Problem<double> p = c.problem<double>(samples);
       p.scale = 1.0 / double(samples);
       const auto objective = [&] {
         double sum = 0;
@@ -81,17 +105,22 @@ double textbook(const Problem<double>& p, std::int64_t s) {
   double sum = 0, exps = 0;
   for (std::int64_t k = 0; k < outputs; ++k) exps += std::exp(p.z(k, s));
   for (std::int64_t k = 0; k < outputs; ++k) {
-    const double z = p.z(k, s), t = target(k), h = 1 / (1 + std::exp(-z));
+    const double z = p.z(k, s), h = 1 / (1 + std::exp(-z));
+    const double t = (1 - p.smoothing) * target(k) + p.smoothing / double(outputs);
     if (p.kind == Loss::cross_entropy) sum -= t * std::log(std::exp(z) / exps);
     if (p.kind == Loss::binary_cross_entropy) sum -= t * std::log(h) + (1 - t) * std::log(1 - h);
     if (p.kind == Loss::squared_error) sum += 0.5 * (z - t) * (z - t);
+    if (p.kind == Loss::focal && t == 1)
+      sum -= std::pow(1 - std::exp(z) / exps, p.gamma) * std::log(std::exp(z) / exps);
+    const double far = std::abs(z - t);
+    if (p.kind == Loss::huber) sum += far <= p.delta ? 0.5 * far * far : p.delta * (far - p.delta / 2);
   }
   return sum;
 }
 
 TEST(Loss, MatchesTheTextbook) {
   for (const Case& c : kCases) {
-    const Problem<double> p(c.kind, c.outputs, 5, c.by_label);
+    const Problem<double> p = c.problem<double>(5);
     const auto loss = p.run(false).loss;
     for (std::int64_t s = 0; s < 5; ++s)
       EXPECT_NEAR(loss[std::size_t(s)], textbook(p, s), 1e-14 * double(c.outputs)) << "loss " << int(c.kind);
@@ -100,7 +129,7 @@ TEST(Loss, MatchesTheTextbook) {
 
 TEST(Loss, SaturatedOutputsStayFinite) {
   for (const Case& c : kCases) {
-    Problem<double> p(c.kind, c.outputs, 2, c.by_label);
+    Problem<double> p = c.problem<double>(2);
     for (std::int64_t k = 0; k < c.outputs; ++k) {
       p.z(k, 0) = k % 2 == 0 ? 1000 : -1000;
       p.z(k, 1) = k % 2 == 0 ? -1000 : 1000;
@@ -118,7 +147,7 @@ TYPED_TEST_SUITE(LossOrder, Scalars);
 TYPED_TEST(LossOrder, GradientIsOptionalAndScaled) {
   using T = TypeParam;
   for (const Case& c : kCases) {
-    Problem<T> p(c.kind, c.outputs, 6, c.by_label);
+    Problem<T> p = c.problem<T>(6);
     const auto one = p.run();
     EXPECT_TRUE(identical(p.run(false).loss, one.loss));
     p.scale = T(0.25);
@@ -130,6 +159,9 @@ TYPED_TEST(LossOrder, GradientIsOptionalAndScaled) {
     auto loss = nan_vector<T>(6);
     KernelContext context;
     make_naive_table<T>().loss_gradient({.kind = c.kind,
+                                         .smoothing = p.smoothing,
+                                         .gamma = p.gamma,
+                                         .delta = p.delta,
                                          .scale = p.scale,
                                          .z = buffer.view(),
                                          .targets = p.targets(),
@@ -144,14 +176,15 @@ TYPED_TEST(LossOrder, GradientIsOptionalAndScaled) {
 TYPED_TEST(LossOrder, WeightsMultiplyTheScaleAndTheLoss) {
   using T = TypeParam;
   for (const Case& c : kCases) {
-    Problem<T> weighted(c.kind, c.outputs, 5, c.by_label);
+    if (c.kind == Loss::focal) continue;  // it multiplies the scale once more
+    Problem<T> weighted = c.problem<T>(5);
     weighted.scale = T(0.3);
     weighted.weights = {T(1), T(0), T(2.7), T(0.1), T(13)};
     const auto all = weighted.run();
     EXPECT_TRUE(identical(weighted.run(false).loss, all.loss));
     for (std::int64_t s = 0; s < 5; ++s) {
       const T weight = weighted.weights[std::size_t(s)];
-      Problem<T> plain(c.kind, c.outputs, 5, c.by_label);
+      Problem<T> plain = c.problem<T>(5);
       plain.scale = weighted.scale * weight;
       const auto one = plain.run();
       EXPECT_EQ(all.loss[std::size_t(s)], weight * one.loss[std::size_t(s)]);

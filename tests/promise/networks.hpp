@@ -72,11 +72,18 @@ inline PromiseRun bn_cnn_run() {
   return run;
 }
 
-/// What an everyday training adds: weights of samples and classes.
+/// What an everyday training adds: weights of samples and classes, smoothed labels, metrics, a rate that falls where
+/// the validation does not gain.
 inline PromiseRun everyday_run() {
   PromiseRun run{"everyday", Network({1, 4, 4}), {}, {1, 4, 4}, true};
   run.network.add(Linear{.out = 19}).add(Relu{}).add(Linear{.out = 10});
-  run.options = {.optimizer = Adam{.lr = 1e-2}, .batch = 32, .slots = 8, .class_weights = {.balanced = true}};
+  run.options = {.optimizer = Adam{.lr = 1e-2},
+                 .schedule = {.kind = ScheduleKind::plateau, .patience = 1, .metric = "f1"},
+                 .label_smoothing = 0.1,
+                 .batch = 32,
+                 .slots = 8,
+                 .class_weights = {.balanced = true},
+                 .metrics = {{MetricKind::top_k, 3}, {MetricKind::precision}}};
   return run;
 }
 
@@ -91,6 +98,8 @@ inline void feed(Sha256& hash, const std::string& text) { hash.update(std::as_by
 
 inline void feed(Sha256& hash, const Scores& scores) {
   feed(hash, std::to_string(std::bit_cast<std::uint64_t>(scores.loss)) + " " + std::to_string(*scores.correct) + "\n");
+  for (const MetricValue& metric : scores.metrics)
+    feed(hash, metric.name + " " + std::to_string(std::bit_cast<std::uint64_t>(metric.value)) + "\n");
 }
 
 inline void feed(Sha256& hash, const std::vector<EpochReport>& epochs) {

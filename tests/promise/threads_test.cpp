@@ -94,6 +94,8 @@ class SleepyDataset final : public Dataset {
   }
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override { base_.targets(ids, t); }
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override { base_.targets(ids, t); }
+  bool has_weights() const override { return base_.has_weights(); }
+  void weights(std::span<const std::int64_t> ids, std::span<double> out) const override { base_.weights(ids, out); }
   std::string describe() const override { return base_.describe(); }
 
   int sleeps() const { return sleeps_; }

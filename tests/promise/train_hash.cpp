@@ -71,6 +71,8 @@ std::string hash_of(Backend backend) {
     run(dense(precision),
         {.loss = Loss::binary_cross_entropy, .optimizer = Nesterov{.lr = 0.1}, .batch = 32, .l2 = 1e-3});
     run(dense(precision), {.loss = Loss::squared_error, .optimizer = Lion{.weight_decay = 0.1}, .batch = 16});
+    run(dense(precision), {.loss = Loss::huber, .optimizer = Adam{}, .huber_delta = 0.3, .batch = 24});
+    run(convolutional(precision), {.loss = Loss::focal, .optimizer = Adam{}, .batch = 48});
     run(dense(precision), {.loss = Loss::squared_error, .optimizer = RmsProp{}, .batch = 0, .clip_norm = 0.5});
   }
   return to_hex(hash.finish());

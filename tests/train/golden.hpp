@@ -55,6 +55,7 @@ class GoldenData final : public Dataset {
   }
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override { fill_targets(ids, t); }
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override { fill_targets(ids, t); }
+  bool has_weights() const override { return false; }
   std::string describe() const override { return "golden data"; }
 
  private:

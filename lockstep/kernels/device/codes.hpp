@@ -36,6 +36,10 @@ constexpr std::int32_t code_of(Loss loss) {
       return BINARY_CROSS_ENTROPY;
     case Loss::squared_error:
       return SQUARED_ERROR;
+    case Loss::focal:
+      return FOCAL;
+    case Loss::huber:
+      return HUBER;
   }
   return -1;
 }

@@ -20,9 +20,9 @@ void softmax_backward(const SoftmaxBackward<T>& a, KernelContext& context) {
 /// Labels, values and losses lie on the device.
 template <class T, Style kStyle>
 void loss_gradient(const LossGradient<T>& a, KernelContext& context) {
-  start<T>(context, "loss_gradient", over_vector(context.device(), Style::naive, a.z.cols), code_of(a.kind), a.scale,
-           a.z.data, a.z.stride, a.targets.labels, a.targets.values.data, a.targets.values.stride, a.weights, a.loss,
-           a.dz.data, a.dz.stride, a.z.rows, a.z.cols);
+  start<T>(context, "loss_gradient", over_vector(context.device(), Style::naive, a.z.cols), code_of(a.kind),
+           a.smoothing, a.gamma, a.delta, a.scale, a.z.data, a.z.stride, a.targets.labels, a.targets.values.data,
+           a.targets.values.stride, a.weights, a.loss, a.dz.data, a.dz.stride, a.z.rows, a.z.cols);
 }
 
 /// Everything but the bounds lies on the device.

@@ -29,11 +29,38 @@ template <class T>
 void softmax_cross_entropy(const LossGradient<T>& a, std::int64_t s) {
   const T largest = column_max(a.z, s);
   const std::int64_t label = a.targets.labels[s];
-  T sum = T(0);
-  for (std::int64_t k = 0; k < a.z.rows; ++k) sum = sum + math::exp(a.z(k, s) - largest);
-  set_loss(a, s, math::log(sum) - (a.z(label, s) - largest));
+  const T on = T(1) - a.smoothing, off = a.smoothing / T(a.z.rows);
+  T sum = T(0), below = T(0);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    sum = sum + math::exp(a.z(k, s) - largest);
+    below = below + (a.z(k, s) - largest);
+  }
+  const T chosen = a.z(label, s) - largest;
+  set_loss(a, s, math::log(sum) - (a.smoothing == T(0) ? chosen : fma(on, chosen, off * below)));
   if (a.dz.data == nullptr) return;
   const T scale = scale_of(a, s);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const T p = math::exp(a.z(k, s) - largest) / sum;
+    if (a.smoothing == T(0))
+      a.dz(k, s) = scale * (k == label ? p - T(1) : p);
+    else
+      a.dz(k, s) = scale * (p - (k == label ? on + off : off));
+  }
+}
+
+template <class T>
+void focal_loss(const LossGradient<T>& a, std::int64_t s) {
+  const T largest = column_max(a.z, s);
+  const std::int64_t label = a.targets.labels[s];
+  T sum = T(0);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) sum = sum + math::exp(a.z(k, s) - largest);
+  const T entropy = math::log(sum) - (a.z(label, s) - largest);
+  const T found = math::exp(a.z(label, s) - largest) / sum, missed = T(1) - found;
+  T power = T(1);
+  for (std::int32_t i = 1; i < a.gamma; ++i) power = power * missed;
+  set_loss(a, s, (power * missed) * entropy);
+  if (a.dz.data == nullptr) return;
+  const T scale = scale_of(a, s) * (power * fma(T(a.gamma) * found, entropy, missed));
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const T p = math::exp(a.z(k, s) - largest) / sum;
     a.dz(k, s) = scale * (k == label ? p - T(1) : p);
@@ -66,6 +93,19 @@ void squared_error(const LossGradient<T>& a, std::int64_t s) {
 }
 
 template <class T>
+void huber_loss(const LossGradient<T>& a, std::int64_t s) {
+  const T scale = scale_of(a, s), half = T(0.5) * a.delta;
+  T sum = T(0);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const T difference = a.z(k, s) - target(a, k, s), magnitude = difference < T(0) ? -difference : difference;
+    const bool far = a.delta < magnitude;
+    sum = far ? fma(a.delta, magnitude - half, sum) : fma(T(0.5) * difference, difference, sum);
+    if (a.dz.data != nullptr) a.dz(k, s) = scale * (far ? (difference < T(0) ? -a.delta : a.delta) : difference);
+  }
+  set_loss(a, s, sum);
+}
+
+template <class T>
 void loss_gradient(const LossGradient<T>& a) {
   for (std::int64_t s = 0; s < a.z.cols; ++s) switch (a.kind) {
       case Loss::cross_entropy:
@@ -77,12 +117,18 @@ void loss_gradient(const LossGradient<T>& a) {
       case Loss::squared_error:
         squared_error(a, s);
         break;
+      case Loss::focal:
+        focal_loss(a, s);
+        break;
+      case Loss::huber:
+        huber_loss(a, s);
+        break;
     }
 }
 
 template <class T>
 std::int32_t predicted_class(ConstMatrix<T> z, std::int64_t sample, Loss loss) {
-  if (z.rows == 1) return z(0, sample) >= (loss == Loss::squared_error ? T(0.5) : T(0)) ? 1 : 0;
+  if (z.rows == 1) return z(0, sample) >= (is_of_values(loss) ? T(0.5) : T(0)) ? 1 : 0;
   std::int64_t best = 0;
   for (std::int64_t k = 1; k < z.rows; ++k)
     if (z(k, sample) > z(best, sample)) best = k;

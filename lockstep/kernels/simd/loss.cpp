@@ -61,19 +61,50 @@ LOCKSTEP_INLINE void set_loss(const LossGradient<T>& a, std::int64_t c, Vec<T> l
   store(a.loss + c, a.weights == nullptr ? loss : load(a.weights + c, end) * loss, end);
 }
 
-template <class T, class End>
+template <bool kSmooth, class T, class End>
 LOCKSTEP_INLINE void softmax_cross_entropy(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
                                            const End& end) {
+  const T on = T(1) - a.smoothing, off = a.smoothing / T(a.z.rows);
+  [[maybe_unused]] const Vec<T> chosen_target = broadcast(on + off), other_target = broadcast(off);
+  [[maybe_unused]] Vec<T> total = zero<T>();
   const Vec<T> largest = column_max(a.z, c, end), one = broadcast(T(1)), scale = scale_of(a, c, end);
   Vec<T> sum = zero<T>(), chosen = zero<T>();
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const Vec<T> below = load(a.z.row(k) + c, end) - largest, e = math::exp(below);
     sum = sum + e;
     chosen = select(targets.labelled(k), below, chosen);
+    if constexpr (kSmooth) total = total + below;
     if (a.dz.data != nullptr) store(a.dz.row(k) + c, e, end);
   }
+  if constexpr (kSmooth) chosen = fma(broadcast(on), chosen, broadcast(off) * total);
   set_loss(a, c, math::log(sum) - chosen, end);
   if (a.dz.data == nullptr) return;
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> p = load(a.dz.row(k) + c, end) / sum;
+    if constexpr (kSmooth)
+      store(a.dz.row(k) + c, scale * (p - select(targets.labelled(k), chosen_target, other_target)), end);
+    else
+      store(a.dz.row(k) + c, scale * select(targets.labelled(k), p - one, p), end);
+  }
+}
+
+template <class T, class End>
+LOCKSTEP_INLINE void focal_loss(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
+                                const End& end) {
+  const Vec<T> largest = column_max(a.z, c, end), one = broadcast(T(1));
+  Vec<T> sum = zero<T>(), chosen = zero<T>(), power = one;
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> below = load(a.z.row(k) + c, end) - largest, e = math::exp(below);
+    sum = sum + e;
+    chosen = select(targets.labelled(k), below, chosen);
+    if (a.dz.data != nullptr) store(a.dz.row(k) + c, e, end);
+  }
+  const Vec<T> entropy = math::log(sum) - chosen, found = math::exp(chosen) / sum, missed = one - found;
+  for (std::int32_t i = 1; i < a.gamma; ++i) power = power * missed;
+  set_loss(a, c, (power * missed) * entropy, end);
+  if (a.dz.data == nullptr) return;
+  const Vec<T> slope = power * fma(broadcast(T(a.gamma)) * found, entropy, missed);
+  const Vec<T> scale = scale_of(a, c, end) * slope;
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const Vec<T> p = load(a.dz.row(k) + c, end) / sum;
     store(a.dz.row(k) + c, scale * select(targets.labelled(k), p - one, p), end);
@@ -107,6 +138,24 @@ LOCKSTEP_INLINE void squared_error(const LossGradient<T>& a, std::int64_t c, con
   set_loss(a, c, sum, end);
 }
 
+template <class T, class End>
+LOCKSTEP_INLINE void huber_loss(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
+                                const End& end) {
+  const Vec<T> none = zero<T>(), half = broadcast(T(0.5)), delta = broadcast(a.delta), scale = scale_of(a, c, end);
+  const Vec<T> half_delta = broadcast(T(0.5) * a.delta);
+  Vec<T> sum = none;
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> difference = load(a.z.row(k) + c, end) - targets[k];
+    const auto negative = difference < none;
+    const Vec<T> magnitude = select(negative, -difference, difference);
+    const auto far = delta < magnitude;
+    sum = select(far, fma(delta, magnitude - half_delta, sum), fma(half * difference, difference, sum));
+    const Vec<T> slope = select(far, select(negative, -delta, delta), difference);
+    if (a.dz.data != nullptr) store(a.dz.row(k) + c, scale * slope, end);
+  }
+  set_loss(a, c, sum, end);
+}
+
 }  // namespace
 
 template <class T>
@@ -115,11 +164,16 @@ void loss_gradient(const LossGradient<T>& a, KernelContext&) {
     const Targets<T, std::remove_cvref_t<decltype(end)>> targets(a, c, least(Vec<T>::kWidth, a.z.cols - c), end);
     switch (a.kind) {
       case Loss::cross_entropy:
-        return softmax_cross_entropy(a, c, targets, end);
+        if (a.smoothing != T(0)) return softmax_cross_entropy<true>(a, c, targets, end);
+        return softmax_cross_entropy<false>(a, c, targets, end);
       case Loss::binary_cross_entropy:
         return binary_cross_entropy(a, c, targets, end);
       case Loss::squared_error:
         return squared_error(a, c, targets, end);
+      case Loss::focal:
+        return focal_loss(a, c, targets, end);
+      case Loss::huber:
+        return huber_loss(a, c, targets, end);
     }
   });
 }

@@ -26,8 +26,15 @@ class SimdLoss : public ::testing::Test {
       for (std::int64_t s = 0; s < samples; ++s)
         z.set(k, s, s % 7 == 6 && k == 0 ? T(s % 2) * -T(0) : z.view()(k, s) * T(1 + s * s % 120));
     auto loss = nan_vector<T>(samples + 3), only_loss = loss;
-    LossGradient<T> args = {
-        .kind = kind, .scale = T(0.3), .z = z.view(), .targets = targets, .weights = weights, .loss = only_loss.data()};
+    LossGradient<T> args = {.kind = kind,
+                            .smoothing = weights != nullptr ? T(0.1) : T(0),
+                            .gamma = weights != nullptr ? 4 : 1,
+                            .delta = T(0.8),
+                            .scale = T(0.3),
+                            .z = z.view(),
+                            .targets = targets,
+                            .weights = weights,
+                            .loss = only_loss.data()};
     table.loss_gradient(args, context);
     args.loss = loss.data();
     args.dz = dz.view();
@@ -52,11 +59,12 @@ TYPED_TEST_SUITE(SimdLoss, Scalars);
 
 TYPED_TEST(SimdLoss, Labels) {
   using T = TypeParam;
-  for (const Loss kind : {Loss::cross_entropy, Loss::binary_cross_entropy, Loss::squared_error})
+  for (const Loss kind :
+       {Loss::cross_entropy, Loss::binary_cross_entropy, Loss::squared_error, Loss::focal, Loss::huber})
     for (const std::int64_t outputs : {1, 2, 10, 33})
       for (const std::int64_t samples : kAwkwardSamples)
         for (const Layout& layout : layouts(samples)) {
-          if (kind == Loss::cross_entropy && outputs == 1) continue;  // its only label would be 0
+          if (is_of_softmax(kind) && outputs == 1) continue;  // its only label would be 0
           SCOPED_TRACE(::testing::Message()
                        << "loss " << int(kind) << " " << outputs << " x " << samples << " stride " << layout.stride);
           const auto labels = this->labels(outputs, samples);
@@ -84,7 +92,7 @@ TYPED_TEST(SimdLoss, SpecialValues) {
                       T(-100)};
   const auto samples = std::int64_t(std::size(values));
   const auto labels = this->labels(2, samples);
-  for (const Loss kind : {Loss::binary_cross_entropy, Loss::squared_error})
+  for (const Loss kind : {Loss::binary_cross_entropy, Loss::squared_error, Loss::huber})
     expect_like_naive<T>([&](const KernelTable<T>& table) {
       KernelContext context;
       OddMatrix<T> z(2, samples, samples, 0, 1), dz(2, samples, samples, 0);
@@ -104,7 +112,7 @@ TYPED_TEST(SimdLoss, SpecialValues) {
 
 TYPED_TEST(SimdLoss, Values) {
   using T = TypeParam;
-  for (const Loss kind : {Loss::binary_cross_entropy, Loss::squared_error})
+  for (const Loss kind : {Loss::binary_cross_entropy, Loss::squared_error, Loss::huber})
     for (const std::int64_t outputs : {1, 3, 10})
       for (const std::int64_t samples : kAwkwardSamples)
         for (const Layout& layout : layouts(samples)) {

@@ -15,3 +15,5 @@
 #define CROSS_ENTROPY 0
 #define BINARY_CROSS_ENTROPY 1
 #define SQUARED_ERROR 2
+#define FOCAL 3
+#define HUBER 4

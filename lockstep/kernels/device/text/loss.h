@@ -35,7 +35,7 @@ KERNEL softmax_backward(IN(REAL, y), I64 y_stride, IN(REAL, dy), I64 dy_stride, 
     dx[k * dx_stride + s] = y[k * y_stride + s] * (dy[k * dy_stride + s] - product);
 }
 
-KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, labels), IN(REAL, values), I64 values_stride,
+KERNEL loss_gradient(int kind, REAL smoothing, int gamma, REAL delta, REAL scale, IN(REAL, z), I64 z_stride, IN(int, labels), IN(REAL, values), I64 values_stride,
                      IN(REAL, weights), OUT(REAL, loss), OUT(REAL, dz), I64 dz_stride, I64 rows, I64 cols) {
   USE_IN(REAL, z);
   USE_IN(int, labels);
@@ -46,17 +46,32 @@ KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, la
   const I64 s = GLOBAL_ITEM(0);
   if (s >= cols) return;
   const REAL factor = weights_base ? scale * weights[s] : scale;
-  if (kind == CROSS_ENTROPY) {
+  if (kind == CROSS_ENTROPY || kind == FOCAL) {
     const REAL largest = column_max(z + s, z_stride, rows);
     const I64 label = labels[s];
-    REAL sum = R(0);
-    for (I64 k = 0; k < rows; ++k) sum = sum + real_exp(z[k * z_stride + s] - largest);
-    const REAL value = real_log(sum) - (z[label * z_stride + s] - largest);
+    const REAL on = R(1) - smoothing, off = smoothing / (REAL)rows, chosen = z[label * z_stride + s] - largest;
+    const int smooth = kind == CROSS_ENTROPY && smoothing != R(0);
+    REAL sum = R(0), below = R(0), slope = factor;
+    for (I64 k = 0; k < rows; ++k) {
+      sum = sum + real_exp(z[k * z_stride + s] - largest);
+      below = below + (z[k * z_stride + s] - largest);
+    }
+    REAL value = real_log(sum) - (smooth ? fma(on, chosen, off * below) : chosen);
+    if (kind == FOCAL) {
+      const REAL found = real_exp(chosen) / sum, missed = R(1) - found;
+      REAL power = R(1);
+      for (int i = 1; i < gamma; ++i) power = power * missed;
+      slope = factor * (power * fma((REAL)gamma * found, value, missed));
+      value = (power * missed) * value;
+    }
     loss[s] = weights_base ? weights[s] * value : value;
     if (!dz_base) return;
     for (I64 k = 0; k < rows; ++k) {
       const REAL p = real_exp(z[k * z_stride + s] - largest) / sum;
-      dz[k * dz_stride + s] = factor * (k == label ? p - R(1) : p);
+      if (smooth)
+        dz[k * dz_stride + s] = slope * (p - (k == label ? on + off : off));
+      else
+        dz[k * dz_stride + s] = slope * (k == label ? p - R(1) : p);
     }
     return;
   }
@@ -74,6 +89,11 @@ KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, la
       const REAL positive = value > R(0) ? value : R(0), size = value < R(0) ? -value : value;
       sum = sum + (fma(-value, t, positive) + real_log1p(real_exp(-size)));
       if (dz_base) dz[k * dz_stride + s] = factor * (real_sigmoid(value) - t);
+    } else if (kind == HUBER) {
+      const REAL difference = value - t, size = difference < R(0) ? -difference : difference;
+      const int far = delta < size;
+      sum = far ? fma(delta, size - R(0.5) * delta, sum) : fma(R(0.5) * difference, difference, sum);
+      if (dz_base) dz[k * dz_stride + s] = factor * (far ? (difference < R(0) ? -delta : delta) : difference);
     } else {
       const REAL difference = value - t;
       sum = fma(R(0.5) * difference, difference, sum);
@@ -107,7 +127,7 @@ KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels
       if (labels_base) {
         I64 best = 0;
         if (rows == 1)
-          best = z[s] >= (kind == SQUARED_ERROR ? R(0.5) : R(0)) ? 1 : 0;
+          best = z[s] >= (kind == SQUARED_ERROR || kind == HUBER ? R(0.5) : R(0)) ? 1 : 0;
         else
           for (I64 k = 1; k < rows; ++k)
             if (z[k * z_stride + s] > z[best * z_stride + s]) best = k;

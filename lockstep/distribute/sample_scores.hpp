@@ -1,0 +1,34 @@
+#pragma once
+// What metrics need to know of every sample of an evaluation, from the network's outputs. Each number depends on one
+// sample alone, so it does not matter who computes it; metrics add them up in the order of the samples
+// (lockstep/train/metrics.hpp).
+
+#include <cstdint>
+#include <vector>
+
+#include "lockstep/kernels/loss.hpp"
+
+namespace lockstep {
+
+/// Samples per block of an evaluation: part of the order of its loss.
+inline constexpr std::int64_t kScoreBlock = 64;
+
+/// One entry per sample: sample s of block b at b * kScoreBlock + s.
+struct SampleScores {
+  // Where the targets are labels.
+  std::vector<std::int64_t> answer;  // the predicted class (ScoreSlots)
+  std::vector<std::int64_t> place;   // outputs before the label's: larger ones, and equal ones of a smaller index
+  std::vector<double> margin;        // for class 1 against class 0: z with one output, z_1 - z_0 with several
+  // Where they are numbers: chains over the outputs of |y - t| and (y - t)^2 in double, y the network's answer.
+  std::vector<double> absolute, square;
+
+  bool wanted() const { return !answer.empty() || !absolute.empty(); }
+  /// Room for so many samples with labels or with numbers; 0: nothing is wanted.
+  void resize(std::int64_t samples, bool labels);
+};
+
+/// Fills the entries from `at` on with those of the columns of z. Everything lies on the host.
+template <class T>
+void score_samples(Loss loss, ConstMatrix<T> z, const LossTargets<T>& targets, std::int64_t at, SampleScores& scores);
+
+}  // namespace lockstep
