@@ -32,6 +32,12 @@ class Dataset {
   virtual void gather(std::span<const std::int64_t> ids, Matrix<float> x) const = 0;
   virtual void gather(std::span<const std::int64_t> ids, Matrix<double> x) const = 0;
 
+  /// Whether samples are sequences [features, steps] that end at different steps.
+  virtual bool has_lengths() const { return false; }
+  /// out[j] = the steps of sample ids[j], from 1 on; what stands behind them counts for nothing. Without lengths:
+  /// all steps, the last extent of a sample.
+  virtual void lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const;
+
   /// out[j] = the label of sample ids[j], in [0, classes()).
   virtual void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const = 0;
 

@@ -34,6 +34,8 @@ class StoredDataset : public Dataset {
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override {
     store_->targets.gather_values(ids, t);
   }
+  bool has_lengths() const override { return !store_->lengths.empty(); }
+  void lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const override;
   std::string describe() const override;
 
   std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const;
@@ -50,6 +52,7 @@ class StoredDataset : public Dataset {
     virtual ~Store() = default;
     Shape shape{};
     Targets targets{};
+    std::vector<std::int64_t> lengths{};  // one per sample; empty: all samples have all steps
     std::int64_t size = 0, sample_bytes = 0;
     ElementType type = ElementType::float64, source_type = ElementType::float64;
     Shape source_shape{1};
@@ -78,9 +81,11 @@ class MemoryDataset final : public StoredDataset {
   /// a feature or a real target is not finite, a label is outside [0, classes), or the number of targets (if there are
   /// any) is not the number of samples.
   /// source_type, source_shape: of what the features were computed from; nothing: they are as the source holds them.
+  /// lengths: of sequences, one per sample, each from 1 to the last extent of a sample, Error(data) otherwise; the
+  /// features behind them become 0.
   MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",
-                std::optional<ElementType> source_type = std::nullopt,
-                std::optional<Shape> source_shape = std::nullopt);
+                std::optional<ElementType> source_type = std::nullopt, std::optional<Shape> source_shape = std::nullopt,
+                std::vector<std::int64_t> lengths = {});
 
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override;
   const Array& raw_features() const { return static_cast<const InMemory&>(store()).features; }
@@ -91,7 +96,7 @@ class MemoryDataset final : public StoredDataset {
   };
   static std::shared_ptr<const Store> make_store(Array features, Shape sample_shape, Targets targets,
                                                  std::string_view name, std::optional<ElementType> source_type,
-                                                 std::optional<Shape> source_shape);
+                                                 std::optional<Shape> source_shape, std::vector<std::int64_t> lengths);
   void find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
                  std::span<const std::byte*> rows) const override;
   std::shared_ptr<StoredDataset> copy() const override { return std::make_shared<MemoryDataset>(*this); }

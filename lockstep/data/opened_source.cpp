@@ -14,6 +14,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/generators.hpp"
 #include "lockstep/data/resize.hpp"
+#include "lockstep/data/sequences.hpp"
 
 namespace lockstep {
 
@@ -179,8 +180,12 @@ std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataC
       return resize_images(samples, config.resize.size, parse_resize_method(config.resize.method));
     });
   }
+  if (!config.as_sequence.empty())
+    samples = at_setting(config, "as_sequence", [&] { return image_steps(std::move(samples), config.as_sequence); });
+  if (config.steps != 0)
+    samples = at_setting(config, "steps", [&] { return with_steps(std::move(samples), config.steps, name); });
   return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name,
-                                         source_type, source_shape);
+                                         source_type, source_shape, std::move(samples.lengths));
 }
 
 bool is_channels_last(const DataConfig& config) {

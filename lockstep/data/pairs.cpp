@@ -1,6 +1,7 @@
 #include "lockstep/data/pairs.hpp"
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/formats/npz.hpp"
+#include "lockstep/data/formats/ts.hpp"
 
 namespace lockstep {
 namespace fs = std::filesystem;
@@ -57,14 +59,52 @@ ArrayPair read_mat_pair(const PairRequest& request) {
                       choose_key(reader, request.y_key, {"y"}));
 }
 
+/// The array `lengths` beside `x`, `lengths_train` beside `x_train`, `lengths_test` beside `x_test`: whole numbers, one
+/// per sample. What they may be is checked where the samples are (memory_dataset.cpp).
+std::vector<std::int64_t> read_lengths(const NpzReader& reader, const std::string& x_key, const std::string& path) {
+  const std::size_t part = x_key.find('_');
+  const std::string key = part == std::string::npos ? "lengths" : "lengths" + x_key.substr(part);
+  const bool others = reader.contains("lengths") || reader.contains("lengths_train") || reader.contains("lengths_test");
+  if (!reader.contains(key)) {
+    if (others) bad_pair(path, fmt::format("it holds lengths, but no array {} for {}", key, x_key));
+    return {};
+  }
+  const Array array = reader.read(key);
+  if (array.rank() != 1) bad_pair(path, fmt::format("{} is {}, expected one number per sample", key, array.describe()));
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t i = 0; i < array.elements(); ++i) {
+    const double value = array.value(i);
+    if (!(value >= 0 && value <= 1 << 24) || value != std::floor(value))
+      bad_pair(path, fmt::format("{}: sample {}: {} is no number of steps", key, i, value));
+    lengths.push_back(static_cast<std::int64_t>(value));
+  }
+  return lengths;
+}
+
 ArrayPair read_npz_pair(const PairRequest& request) {
   const std::vector<std::byte> bytes = read_data_file(request.path);
   const NpzReader reader(bytes, request.path);
-  if (request.test)
-    return read_archive(reader, request, choose_key(reader, request.x_key, {"x_test", "x_train", "x", "X"}),
-                        choose_key(reader, request.y_key, {"y_test", "y_train", "y"}));
-  return read_archive(reader, request, choose_key(reader, request.x_key, {"x_train", "x", "X"}),
-                      choose_key(reader, request.y_key, {"y_train", "y"}));
+  const std::string x_key = request.test ? choose_key(reader, request.x_key, {"x_test", "x_train", "x", "X"})
+                                         : choose_key(reader, request.x_key, {"x_train", "x", "X"});
+  const std::string y_key = request.test ? choose_key(reader, request.y_key, {"y_test", "y_train", "y"})
+                                         : choose_key(reader, request.y_key, {"y_train", "y"});
+  ArrayPair pair = read_archive(reader, request, x_key, y_key);
+  pair.lengths = read_lengths(reader, x_key, request.path);
+  return pair;
+}
+
+ArrayPair read_ts_pair(const PairRequest& request) {
+  TsFile file = read_ts(request.path);
+  if (request.regression && !file.class_names.empty())
+    bad_pair(request.path, "its sequences have classes, not the targets of data.regression");
+  if (!request.regression && file.targets && file.class_names.empty())
+    bad_pair(request.path, "its targets are real numbers; set data.regression = true");
+  ArrayPair pair{std::move(file.values), std::nullopt, request.path, request.path, "y_key", std::nullopt};
+  if (request.y_key != kNone) pair.y = std::move(file.targets);
+  pair.sequences = true;
+  pair.lengths = std::move(file.lengths);
+  pair.class_names = std::move(file.class_names);
+  return pair;
 }
 
 ArrayPair read_csv_pair(const PairRequest& request) {
@@ -120,11 +160,12 @@ FileFormat format_of(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return FileFormat::folder;
   const std::string ending = lower_case(fs::path(path).extension().string());
-  constexpr std::array<std::pair<std::string_view, FileFormat>, 5> kEndings{{{".mat", FileFormat::mat},
+  constexpr std::array<std::pair<std::string_view, FileFormat>, 6> kEndings{{{".mat", FileFormat::mat},
                                                                              {".npz", FileFormat::npz},
                                                                              {".npy", FileFormat::npy},
                                                                              {".csv", FileFormat::csv},
-                                                                             {".tsv", FileFormat::csv}}};
+                                                                             {".tsv", FileFormat::csv},
+                                                                             {".ts", FileFormat::ts}}};
   for (const auto& [known, format] : kEndings) {
     if (ending == known) return format;
   }
@@ -133,7 +174,8 @@ FileFormat format_of(const std::string& path) {
   if (file.size() >= 4) file.read_at(0, head);
   const bool idx = head[0] == std::byte{0} && head[1] == std::byte{0} && file.size() >= 4;
   if (idx || is_gzip(head)) return FileFormat::idx;
-  bad_pair(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz) or a folder of PNG images");
+  bad_pair(path,
+           "unknown kind of data file, expected .mat, .npz, .npy, .csv, .ts, IDX (.gz) or a folder of PNG images");
 }
 
 ArrayPair read_pair(const PairRequest& request) {
@@ -144,6 +186,8 @@ ArrayPair read_pair(const PairRequest& request) {
       return read_npz_pair(request);
     case FileFormat::csv:
       return read_csv_pair(request);
+    case FileFormat::ts:
+      return read_ts_pair(request);
     case FileFormat::npy:
       return {read_npy(request.path), read_labels(request), request.path, request.labels, "labels", std::nullopt};
     case FileFormat::idx:

@@ -10,9 +10,9 @@
 
 namespace lockstep {
 
-enum class FileFormat { mat, npz, npy, csv, idx, folder };
+enum class FileFormat { mat, npz, npy, csv, ts, idx, folder };
 
-/// By the ending (.mat, .npz, .npy, .csv, .tsv); otherwise by the first bytes (IDX, plain or gzip). A folder is a
+/// By the ending (.mat, .npz, .npy, .csv, .tsv, .ts); otherwise by the first bytes (IDX, plain or gzip). A folder is a
 /// folder. Error(data) when there is nothing or nothing known.
 FileFormat format_of(const std::string& path);
 
@@ -37,6 +37,10 @@ struct ArrayPair {
   std::string x_name, y_name;
   std::string y_key;                    // the key of the configuration that says where y is: "y_key", "label_column"
   std::optional<TableColumns> columns;  // CSV
+  // Sequences: x is [samples, features, steps] (.ts), or what data.as_sequence and data.shape make one of.
+  bool sequences = false;
+  std::vector<std::int64_t> lengths{};     // .ts, .npz; empty: all samples have all steps
+  std::vector<std::string> class_names{};  // .ts
 };
 
 /// Any format but folder.

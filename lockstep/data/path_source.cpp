@@ -86,7 +86,8 @@ Targets targets_of(LabelSource source, FileFormat format, Reading& reading, bool
   if (config.regression) return make_values(std::move(flat), source.name);
   if (is_train) {
     reading.rule = rule_of(flat, config, format);
-    reading.classes = config.classes;
+    const auto named = static_cast<std::int64_t>(reading.opened.class_names.size());  // of a .ts file
+    reading.classes = config.classes != 0 ? config.classes : named;
     reading.opened.label_rule = label_rule_names()[static_cast<std::size_t>(reading.rule)];
     if (config.label_rule.empty() && reading.rule != LabelRule::as_stored)
       reading.opened.notes.push_back(fmt::format("{}: {}; data.label_rule decides otherwise", source.name,
@@ -105,8 +106,8 @@ std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Rea
   const FileFormat format = format_of(request.path);
   require_setting(format == FileFormat::idx || format == FileFormat::npy, config, "stream",
                   "stream reads IDX and .npy files only");
-  require_setting(!config.transpose && config.resize.size == 0, config, "stream",
-                  "stream cannot transpose or resize images");
+  require_setting(!config.transpose && config.resize.size == 0 && config.as_sequence.empty() && config.steps == 0,
+                  config, "stream", "stream cannot transpose or resize images, nor make sequences of them");
   std::optional<Shape> shape;
   if (!config.shape.empty()) shape = Shape{std::span<const std::int64_t>(config.shape)};
   Targets targets = targets_of({read_labels(request), 0, request.labels, "labels"}, format, reading, !request.test);
@@ -172,6 +173,17 @@ void note_layout(const ArrayPair& pair, Reading& reading) {
                   pair.x_name, dims[1], dims[2], dims[3]));
 }
 
+/// The classes that a file names are those of its test set too.
+void settle_classes(const ArrayPair& pair, Reading& reading, bool is_train) {
+  if (pair.class_names.empty()) return;
+  if (is_train)
+    reading.opened.class_names = pair.class_names;
+  else if (reading.opened.class_names != pair.class_names)
+    throw Error(ExitCode::data, fmt::format("{}: @classLabel has other classes, or in another order, than the "
+                                            "training file",
+                                            pair.x_name));
+}
+
 std::shared_ptr<const StoredDataset> open_file(const PairRequest& request, Reading& reading) {
   if (reading.config.stream) return open_stream(request, reading);
   ArrayPair pair = read_pair(request);
@@ -180,9 +192,12 @@ std::shared_ptr<const StoredDataset> open_file(const PairRequest& request, Readi
   if (!request.test) note_layout(pair, reading);
   Samples samples;
   samples.shape = sample_shape_of(pair.x.dims, pair.x_name);
+  if (pair.sequences) samples.shape = {pair.x.dims[1], pair.x.dims[2]};
+  settle_classes(pair, reading, !request.test);
   samples.targets = targets_of({std::move(pair.y), pair.x.dims[0], pair.y_name, pair.y_key}, format_of(request.path),
                                reading, !request.test);
   samples.features = std::move(pair.x);
+  samples.lengths = std::move(pair.lengths);
   return finish_samples(std::move(samples), reading.config, pair.x_name);
 }
 

@@ -42,6 +42,7 @@ struct ModelInfo {
   std::vector<double> scale{}, offset{};
   double white = 1;                        // the raw number of a white pixel (white_of)
   bool bytes = false;                      // the source holds bytes
+  bool lengths = false;                    // its samples were sequences that end at different steps
   std::vector<std::string> class_names{};  // of class 0, 1, ...; empty: the numbers are the names
 
   friend bool operator==(const ModelInfo&, const ModelInfo&) = default;

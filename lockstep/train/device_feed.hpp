@@ -21,6 +21,7 @@ struct DeviceSamples {
   ConstMatrix<T> x;
   LossTargets<T> targets;
   std::span<const std::int64_t> ids;
+  const std::int64_t* lengths = nullptr;  // of the sequences; null: all have all steps
 };
 
 /// The bytes of a chunk, each part on cache lines of its own.
