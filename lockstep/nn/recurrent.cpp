@@ -1,6 +1,8 @@
 #include "lockstep/nn/recurrent.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,8 +26,10 @@ struct Unit {
 /// Where everything lies in one layer's memory, for chunks of some number of samples.
 template <class T>
 struct Workspace {
-  std::vector<T*> gates, c, zh;  // per unit; zh of all steps: GRU in training
-  std::vector<T*> h;             // per layer: the outputs of all steps
+  static constexpr std::size_t kMostLayers = kStackRange.max, kMostUnits = 2 * kMostLayers;
+
+  std::array<T*, kMostUnits> gates{}, c{}, zh{};  // zh of all steps: GRU in training
+  std::array<T*, kMostLayers> h{};                // the outputs of all steps
   T* zh_step = nullptr;
   // Training only.
   T *dh = nullptr, *direct = nullptr;
@@ -130,12 +134,12 @@ class RecurrentLayer : public Layer<T> {
     Workspace<T> work;
     const std::int64_t stride = padded(samples), one = spec_.hidden * stride, all = one * steps_;
     for (std::size_t u = 0; u < units_.size(); ++u) {
-      work.gates.push_back(cutter.take(spec_.gates() * all));
-      work.c.push_back(spec_.cell == Cell::lstm ? cutter.take(all) : nullptr);
-      work.zh.push_back(spec_.cell == Cell::gru && training ? cutter.take(spec_.gates() * all) : nullptr);
+      work.gates[u] = cutter.take(spec_.gates() * all);
+      if (spec_.cell == Cell::lstm) work.c[u] = cutter.take(all);
+      if (spec_.cell == Cell::gru && training) work.zh[u] = cutter.take(spec_.gates() * all);
     }
-    for (std::int64_t l = 0; l < spec_.layers; ++l)
-      work.h.push_back(l + 1 == spec_.layers && spec_.all_steps ? nullptr : cutter.take(spec_.directions() * all));
+    const std::int64_t own_layers = spec_.all_steps ? spec_.layers - 1 : spec_.layers;  // the others lie in y
+    for (std::int64_t l = 0; l < own_layers; ++l) work.h[std::size_t(l)] = cutter.take(spec_.directions() * all);
     work.zh_step = cutter.take(spec_.gates() * one);
     if (!training) return work;
     work.dh = cutter.take(one);
@@ -153,7 +157,7 @@ class RecurrentLayer : public Layer<T> {
   Workspace<T> workspace(const LayerViews<T>& v, LayerMemory<T>& memory, bool training) const {
     Cutter<T> cutter(memory.saved.data());
     Workspace<T> work = cut(cutter, v.x.cols, training);
-    if (spec_.all_steps) work.h.back() = v.y.data;
+    if (spec_.all_steps) work.h[std::size_t(spec_.layers - 1)] = v.y.data;
     return work;
   }
 
@@ -326,9 +330,9 @@ class RecurrentLayer : public Layer<T> {
                         const Steps<const T>& x) const {
     const Unit& unit = units_[u];
     if (v.gradients[unit.parameter] == nullptr) return;
-    std::vector<std::int64_t> bounds(pass.slots.bounds.begin(), pass.slots.bounds.end());
-    for (std::int64_t& bound : bounds) bound *= steps_;
-    const Slots slots{bounds};
+    std::array<std::int64_t, kMaxSlots + 1> bounds;  // NOLINT: filled as far as it is used
+    std::ranges::transform(pass.slots.bounds, bounds.begin(), [&](std::int64_t bound) { return bound * steps_; });
+    const Slots slots{std::span(bounds).first(pass.slots.bounds.size())};
     const auto product = [&](ConstMatrix<T> from, ConstMatrix<T> dy, std::size_t which) {
       pass.kernels.linear_backward_weights({.x = from,
                                             .dy = dy,

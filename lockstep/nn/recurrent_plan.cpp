@@ -42,9 +42,12 @@ std::string detail_of(const RecurrentSpec& spec) {
 
 void plan_recurrent(LayerPlan& plan, const RecurrentSpec& spec, const Init& init) {
   require(plan, plan.in.rank() == 2, "needs a sequence [features,steps], as data.as_sequence makes of an image");
+  const std::int64_t hidden = spec.hidden;
+  require(plan, hidden >= 1 && hidden <= kOutputRange.max, fmt::format("hidden = {} is out of range", hidden));
+  require(plan, spec.layers >= 1 && spec.layers <= kStackRange.max,
+          fmt::format("layers = {} must be from 1 to {}", spec.layers, kStackRange.max));
   const Init biases = init.biases ? init : Init{.kind = InitKind::zeros};
-  const std::int64_t hidden = spec.hidden, rows = spec.gates() * hidden, outputs = spec.directions() * hidden;
-  require(plan, hidden >= 1 && spec.layers >= 1, "needs hidden units and layers");
+  const std::int64_t rows = spec.gates() * hidden, outputs = spec.directions() * hidden;
   for (std::int64_t l = 0; l < spec.layers; ++l)
     for (int d = 0; d < spec.directions(); ++d) {
       const auto add = [&](const char* name, const Shape& shape, Role role, const Init& drawn) {

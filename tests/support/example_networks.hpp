@@ -94,6 +94,10 @@ inline std::vector<ExampleNetwork> sequence_networks(Precision precision) {
   single.add(Rnn{.hidden = 3, .bidirectional = true, .all_steps = true, .bias = false, .relu = true});
   single.add(Gru{.hidden = 5, .layers = 2, .all_steps = true, .bias = false}).add(Lstm{.hidden = 4, .bias = false});
   all.push_back({"single", std::move(single)});
+  Network forward({3, 4}, precision);  // in one direction
+  forward.add(Lstm{.hidden = 4, .layers = 2, .all_steps = true}).add(Gru{.hidden = 5, .all_steps = true});
+  forward.add(Rnn{.hidden = 3, .layers = 2});
+  all.push_back({"forward", std::move(forward)});
   Network last({3, 6}, precision);
   last.add(Gru{.hidden = 4, .bidirectional = true});
   all.push_back({"last", std::move(last)});

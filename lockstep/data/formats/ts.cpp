@@ -47,8 +47,9 @@ class TsParser {
     if (ended_) return {};
     ++line_;
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-    const std::string_view line = text_.substr(at_, end - at_);
+    std::string_view line = text_.substr(at_, end - at_);
     at_ = end + 1;
+    if (line.ends_with('\r')) line.remove_suffix(1);
     return trimmed(line);
   }
 
