@@ -24,7 +24,8 @@ inline constexpr auto data_fields() {
   return std::tuple{
       field(
           "source", &D::source,
-          "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path: "
+          "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`, "
+          "`\"adding\"`; or a path: "
           "`.mat`, `.npz`, `.npy`, `.csv`, `.ts`, IDX (plain or .gz), a folder with one folder of PNG images per class")
           .needs("for example \"fashion-mnist\", \"moons\" or a file"),
       field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
@@ -68,7 +69,7 @@ inline constexpr auto data_fields() {
       field(
           "steps", &D::steps, IntRange{0, 1 << 24},
           "sequences get this many steps: those behind the end of a shorter one change nothing; default: those of the "
-          "longest one")
+          "longest one. adding: steps; default: 50")
           .quiet(),
       field("scale", &D::scale, kPositive, "divide by this; default: 255 for bytes, else 1").quiet(),
       field("standardise", &D::standardise, "(x - mean) / deviation per feature, both of the training set").quiet(),
@@ -85,8 +86,9 @@ inline constexpr auto data_fields() {
           .quiet(),
       field("count", &D::count, IntRange{1, count.max}, "generators: samples; default: 1000").quiet(),
       field("test_count", &D::test_count, count, "generators: test samples").quiet(),
-      field("noise", &D::noise, kNotNegative,
-            "generators: deviation of the added noise; default: 0.1 moons, 0.05 circles, 1 blobs, 0 quadrants")
+      field(
+          "noise", &D::noise, kNotNegative,
+          "generators: deviation of the added noise; default: 0.1 moons, 0.05 circles, 1 blobs, 0 quadrants and adding")
           .quiet(),
       field("factor", &D::factor, kProperFraction, "circles: inner radius / outer radius").quiet(),
       field("classes", &D::classes, some,

@@ -87,10 +87,11 @@ struct Generator {
   Samples (*make)(const GeneratorConfig&);
   double default_noise;
 };
-constexpr std::array<Generator, 4> kGenerators{{{"quadrants", &make_quadrants, 0.0},
+constexpr std::array<Generator, 5> kGenerators{{{"quadrants", &make_quadrants, 0.0},
                                                 {"moons", &make_moons, 0.1},
                                                 {"circles", &make_circles, 0.05},
-                                                {"blobs", &make_blobs, 1.0}}};
+                                                {"blobs", &make_blobs, 1.0},
+                                                {"adding", &make_adding, 0.0}}};
 constexpr std::int64_t kMaxGenerated = std::int64_t{1} << 32;
 
 OpenedSource open_generator(const Generator& generator, const DataConfig& config) {
@@ -108,10 +109,14 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
                          .noise = config.noise < 0 ? generator.default_noise : config.noise,
                          .factor = config.factor,
                          .classes = config.classes == 0 ? 3 : config.classes,
-                         .features = config.features == 0 ? 2 : config.features};
+                         .features = config.features == 0 ? 2 : config.features,
+                         .steps = config.steps == 0 ? 50 : config.steps};
+  require_setting(wanted.steps >= 2 && wanted.steps <= 1 << 20, config, "steps",
+                  fmt::format("steps {} is out of range", wanted.steps));
   require_setting(config.layout.empty(), config, "layout", "layout is for files of images");
   OpenedSource opened;
-  opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
+  if (generator.make != &make_adding)
+    opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
   opened.train = finish_samples(generator.make(wanted), config, generator.name);
   if (config.test_count > 0) {
     wanted.first = wanted.count;
@@ -217,7 +222,7 @@ OpenedSource open_source(const DataConfig& config, DataUse use) {
     return opened;
   }
   require_setting(!config.source.empty(), config, "source",
-                  "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs or a path");
+                  "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs, adding or a path");
   return open_path(config, use);
 }
 
