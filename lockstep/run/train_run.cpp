@@ -119,7 +119,7 @@ class TrainRun {
       if (report.requests.stop) throw ReportedByRank0(ExitCode::preempted, "stopped, and saved by rank 0");
     };
     trainer.fit(*work_->data.train,
-                {.epochs = work_->config.epochs - trainer.state().epoch,
+                {.epochs = work_->config.epochs - trainer.counts().epoch,
                  .validation = work_->data.validation.get(),
                  .requests = [&](std::int64_t) { return StepRequests{.stop = is_stop_requested()}; },
                  .on_step = on_step});
@@ -235,7 +235,7 @@ class TrainRun {
   void fit(RunCheckpoints& checkpoints, RunLines& lines, RunResult& result) {
     Trainer& trainer = work_->trainer;
     const std::int64_t epochs = work_->config.epochs, samples = work_->data.train->size();
-    const TrainingState before = trainer.state();
+    const TrainingState before = trainer.counts();
     if (result.resumed_step) note_resumed(before);
     status_.note(before.epoch, before.steps);
     steps_before_ = before.steps;

@@ -213,8 +213,10 @@ Scores Loop::evaluate(const Dataset& data) {
   return total_scores(setup_.grid, blocks_, data);
 }
 
+TrainingState Loop::counts() const { return progress_.counts(); }
+
 TrainingState Loop::state() const {
-  TrainingState state = progress_.counts();
+  TrainingState state = counts();
   executor_->save(state);
   return state;
 }
