@@ -52,9 +52,9 @@ peers: ## compare with PyTorch and JAX on the same work (PEERS="--quick" to try 
 	@scripts/build release lockstep_cli image_forward render_page
 	@build/venv-peers/bin/python3 -B bench/peers/run.py $(PEERS)
 
-data: ## fetch MNIST into build/data/mnist
+data: ## fetch MNIST and JapaneseVowels into build/data
 	@scripts/bootstrap data
-	@scripts/fetch_mnist.py build/data/mnist
+	@scripts/fetch_data.py build/data
 
 sanitize: ## run the tests under the address, undefined-behaviour and thread sanitizers
 	@scripts/bootstrap test

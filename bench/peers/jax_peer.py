@@ -31,11 +31,35 @@ def forward(workload, p, x):
     return through(layers, workload.input, p, x)
 
 
+def recurrence(kind, p, name, x):
+    """The last state of an LSTM or GRU over [samples, features, steps]: the input products of all steps are one."""
+    w, b = p[f"{name}.weight_hh_l0"], p[f"{name}.bias_hh_l0"]
+    inputs = jnp.moveaxis(x, 2, 0) @ p[f"{name}.weight_ih_l0"].T + p[f"{name}.bias_ih_l0"]
+    zeros = jnp.zeros((len(x), w.shape[1]), x.dtype)
+
+    def lstm(state, z):
+        h, c = state
+        i, f, g, o = jnp.split(z + h @ w.T + b, 4, axis=1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        return (jax.nn.sigmoid(o) * jnp.tanh(c), c), None
+
+    def gru(state, z):
+        h, _ = state
+        (ri, zi, ni), (rh, zh, nh) = jnp.split(z, 3, axis=1), jnp.split(h @ w.T + b, 3, axis=1)
+        keep = jax.nn.sigmoid(zi + zh)
+        n = jnp.tanh(ni + jax.nn.sigmoid(ri + rh) * nh)
+        return ((1 - keep) * n + keep * h, h), None
+
+    return lax.scan({"lstm": lstm, "gru": gru}[kind], (zeros, zeros), inputs)[0][0]
+
+
 def through(layers, shape, p, x, prefix=""):
     for name, kind, n, before, _ in workloads.walk(layers, shape, prefix):
         weight, bias = p.get(f"{name}.weight"), p.get(f"{name}.bias")
         if kind == "linear":
             x = x.reshape(len(x), -1) @ weight.T + bias
+        elif kind in workloads.GATES:
+            x = recurrence(kind, p, name, x)
         elif kind == "conv2d":
             x = convolve(x, weight, *n[2:]) + bias[None, :, None, None]
         elif kind == "relu":

@@ -14,7 +14,8 @@ from safetensors.numpy import save_file
 import workloads
 
 HERE = pathlib.Path(__file__).parent
-NAMES = {"linear": "{{linear = {}}}", "max_pool2d": "{{max_pool2d = {}}}", "avg_pool2d": "{{avg_pool2d = {}}}"}
+NAMES = {"linear": "{{linear = {}}}", "max_pool2d": "{{max_pool2d = {}}}", "avg_pool2d": "{{avg_pool2d = {}}}",
+         "lstm": "{{lstm = {}}}", "gru": "{{gru = {}}}"}
 CLOSE_LOOKS = 0.001  # seconds between two looks for the first checkpoint
 START_LIMIT = 120
 
@@ -39,9 +40,11 @@ def layers_text(layers):
 def toml(workload, folder):
     kind, lr, *momentum = workload.optimizer
     optimizer = f'{{name = "adam", lr = {lr}}}' if kind == "adam" else sgd(lr, momentum[0])
+    shape = f"shape = {list(workload.input)}" if len(workload.input) == 2 else ""
     return f"""[data]
 source = "{folder / 'data.npz'}"
 test = "{folder / 'test.npz'}"
+{shape}
 scale = {255 if workload.in_bytes else 1}
 classes = {workload.classes}
 [model]

@@ -22,7 +22,18 @@ class Residual(nn.Module):
         return self.body(x) + self.shortcut(x)
 
 
+def recurrence(kind, hidden, features):
+    """The last state of an LSTM or GRU over [samples, features, steps]."""
+    class Recurrence({"lstm": nn.LSTM, "gru": nn.GRU}[kind]):
+        def forward(self, x):
+            return super().forward(x.transpose(1, 2))[0][:, -1]
+
+    return Recurrence(features, hidden, batch_first=True)
+
+
 def module_of(kind, n, shape):
+    if kind in workloads.GATES:
+        return recurrence(kind, n[0], shape[0])
     if kind == "linear":
         return nn.Linear(math.prod(shape), n[0])
     if kind == "conv2d":

@@ -55,7 +55,7 @@ class Workload:
     @property
     def in_bytes(self):
         """Pictures are bytes, as users have them, and converted on the way into the network; tables are numbers."""
-        return self.dtype == "float32" and (self.source == "fashion-mnist" or len(self.input) == 3)
+        return self.dtype == "float32" and (self.source == "fashion-mnist" or len(self.input) > 1)
 
     @property
     def steps_per_epoch(self):
@@ -126,6 +126,7 @@ def scrambled(count):
     return ((bits >> np.uint64(8)).astype(np.float32) / np.float32(2 ** 24) - np.float32(0.5)).astype(np.float32)
 
 
+GATES = {"lstm": 4, "gru": 3}  # recurrences over [features, steps]
 RELU, FLATTEN, POOL, TANH, NORM = ("relu",), ("flatten",), ("max_pool2d", 2), ("tanh",), ("batch_norm",)
 
 
@@ -176,6 +177,13 @@ TRAINING = (
              (("linear", 25), ("sigmoid",), ("linear", 10), ("sigmoid",)), (400,), 5000,
              ("sgd", 0.1, 0.0), 5000, loss="binary-cross-entropy", dtype="float64", epochs=60, unit="run",
              target=(1.5, 1.5), share=0.75),
+    Workload("lstm", "LSTM of 128 over 28 steps of 28, batch 64, Adam, one step",
+             (("lstm", 128), ("linear", 10)), (28, 28), 64, ("adam", 1e-3), 64 * 100, unit="step", target=(2.0, 2.0)),
+    Workload("gru", "GRU of 128 over 28 steps of 28, batch 64, Adam, one step",
+             (("gru", 128), ("linear", 10)), (28, 28), 64, ("adam", 1e-3), 64 * 100, unit="step", target=(2.0, 2.0)),
+    Workload("lstm-wide", "LSTM of 512 over 64 steps of 512, batch 32, Adam, one step",
+             (("lstm", 512), ("linear", 10)), (512, 64), 32, ("adam", 1e-3), 32 * 4, unit="step", source="drawn",
+             target=(1.2, 1.2), tested=64, checked=4),
     Workload("tabular", "tabular 28-300-300-300-300-300-2, tanh, batch 100, SGD momentum, one step",
              *mlp(28, 300, 5, 2, TANH), 100, ("sgd", 0.01, 0.9), 100 * 500, unit="step", source="drawn",
              target=(2.0, 2.0), memory=0.25),
@@ -276,7 +284,7 @@ def walk(layers, shape, prefix=""):
     visited."""
     for i, (kind, *n) in enumerate(layers):
         before = list(shape)
-        if kind == "linear":
+        if kind == "linear" or kind in GATES:  # a recurrence gives its last state
             shape = [n[0]]
         elif kind == "conv2d":
             out, kernel, pad, *stride = n
@@ -309,6 +317,9 @@ def multiplications(workload):
     for _, kind, n, before, after in every_layer(workload.layers, workload.input):
         if kind == "linear":
             yield math.prod(before) * n[0]
+        elif kind in GATES:
+            yield GATES[kind] * n[0] * math.prod(before)
+            yield GATES[kind] * n[0] * n[0] * before[1]
         elif kind == "conv2d":
             out, kernel, pad, *stride = n
             inside = [sum(0 <= at * (stride or [1])[0] + tap - pad < before[axis]
@@ -322,6 +333,10 @@ def shapes(workload):
     for name, kind, n, before, _ in every_layer(workload.layers, workload.input):
         if kind == "linear":
             result += [(f"{name}.weight", "weight", (n[0], math.prod(before))), (f"{name}.bias", "bias", (n[0],))]
+        elif kind in GATES:
+            rows = GATES[kind] * n[0]
+            result += [(f"{name}.weight_ih_l0", "weight", (rows, before[0])), (f"{name}.weight_hh_l0", "weight", (rows, n[0])),
+                       (f"{name}.bias_ih_l0", "bias", (rows,)), (f"{name}.bias_hh_l0", "bias", (rows,))]
         elif kind == "conv2d":
             result += [(f"{name}.weight", "weight", (n[0], before[0], n[1], n[1])), (f"{name}.bias", "bias", (n[0],))]
         elif kind == "batch_norm":

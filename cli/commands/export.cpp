@@ -36,6 +36,11 @@ void run_export(const ExportArguments& arguments, Console& console) {
       throw Error(ExitCode::usage,
                   fmt::format("{}: exists; give another name, or --overwrite to replace it", arguments.out));
   }
+  if (model.info.lengths && fs::path(arguments.out).extension() == ".onnx")
+    throw Error(ExitCode::usage,
+                fmt::format("{}: the model reads sequences that end at different steps, and its ONNX form has no input "
+                            "for their lengths; export .safetensors",
+                            arguments.out));
   export_model(model.network, arguments.out, weight_rule(model.info.preparation.value_or(DataConfig())),
                model.info.class_names);
   const auto bytes = static_cast<std::int64_t>(fs::file_size(arguments.out, error));

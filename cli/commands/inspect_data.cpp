@@ -22,6 +22,7 @@
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/formats/npz.hpp"
+#include "lockstep/data/formats/ts.hpp"
 #include "lockstep/data/pairs.hpp"
 #include "lockstep/lab/text_table.hpp"
 
@@ -169,6 +170,18 @@ Inspection inspect_csv(const std::string& path) {
           Json{{"format", "CSV table"}, {"lines", lines}, {"columns", list}}};
 }
 
+Inspection inspect_ts(const std::string& path) {
+  const TsFile file = read_ts(path);
+  const std::int64_t longest = file.values.dims[2];
+  const std::int64_t shortest = file.lengths.empty() ? longest : *std::ranges::min_element(file.lengths);
+  Arrays arrays(fmt::format("time series: {} sequences of {} dimensions, {} to {} steps{}",
+                            with_commas(file.values.dims[0]), file.values.dims[1], shortest, longest,
+                            file.class_names.empty() ? "" : fmt::format(", {} classes", file.class_names.size())));
+  arrays.add({"values", file.values});
+  if (file.targets) arrays.add({file.class_names.empty() ? "targets" : "classes", *file.targets});
+  return arrays.finish();
+}
+
 Inspection inspect_image(const std::string& path) {
   const std::vector<std::byte> bytes = read_data_file(path);
   Arrays arrays(is_jpeg(bytes) ? "JPEG image" : "PNG image");
@@ -212,6 +225,8 @@ Inspection inspect_data(const std::string& path) {
       return inspect_npz(path);
     case FileFormat::csv:
       return inspect_csv(path);
+    case FileFormat::ts:
+      return inspect_ts(path);
     case FileFormat::folder:
       return inspect_folder(path);
     case FileFormat::cifar:

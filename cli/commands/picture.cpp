@@ -12,15 +12,24 @@
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/data/resize.hpp"
+#include "lockstep/data/sequences.hpp"
 #include "lockstep/model/preparation.hpp"
 
 namespace lockstep::cli {
 
 namespace {
 
-/// The model's input as an image: [400] is taken as [1,20,20].
+std::string steps_of(const Model& model) { return model.info.preparation.value_or(DataConfig()).as_sequence; }
+
+/// The model's input as an image: [400] is taken as [1,20,20]. The steps of a sequence were its rows or columns.
 ImageShape image_input(const Model& model) {
   const Shape& input = model.network.input();
+  if (const std::string steps = steps_of(model); !steps.empty() && input.rank() == 2) {
+    const std::int64_t channels = model.info.source_shape.size() == 3 ? model.info.source_shape[0] : 1;
+    if (input[0] % channels == 0)
+      return steps == "rows" ? ImageShape{channels, input[1], input[0] / channels}
+                             : ImageShape{channels, input[0] / channels, input[1]};
+  }
   if (input.rank() == 3) return {input[0], input[1], input[2]};
   if (input.rank() == 2) return {1, input[0], input[1]};
   const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(double(input.elements()))));
@@ -92,7 +101,7 @@ ReadArray read_array(const Array& array, const std::string& path, const Model& m
                         ? ", whose numbers stand in another order; save it in that shape, or give it with --data "
                           "and data.layout"
                         : "; give that shape or [samples, ...]"));
-  const Shape shape = input.rank() > 1 ? image_input(model).shape() : input;
+  const Shape shape = input.rank() > 1 && steps_of(model).empty() ? image_input(model).shape() : input;
   return {.samples = as_doubles(array, count, shape)};
 }
 
@@ -117,7 +126,7 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
                                             Console& console) {
   const std::string ending = std::filesystem::path(path).extension().string();
   Samples samples;
-  bool bytes = true, raw = false;
+  bool bytes = true, raw = false, picture = false;
   if (lower_case(ending) == ".npy") {
     const Array array = read_npy(path);
     bytes = array.type == ElementType::uint8;
@@ -126,9 +135,13 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
     raw = read.raw;
   } else if (is_image_name(path)) {
     samples = read_picture(path, model, console);
+    picture = true;
   } else {
     throw Error(ExitCode::usage, fmt::format("{}: predict reads .png, .jpg and .npy files here", path));
   }
+  if (model.info.lengths)
+    console.note(
+        fmt::format("{}: all of its steps count; the lengths of sequences come with --data (.ts, .npz)", path));
   const double white = bytes || above_one(samples) ? 255 : 1;
   if (options.invert) invert(samples, white);
   if (const Shape& s = samples.shape; options.transpose && raw && s.rank() > 1 && s[s.rank() - 2] != s[s.rank() - 1])
@@ -138,6 +151,8 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
                             path, s.str()));
   if (options.transpose)
     samples = transpose_images(samples.shape.rank() > 1 ? samples : as_image(std::move(samples), model));
+  if (const std::string steps = steps_of(model); picture && !steps.empty())
+    samples = image_steps(std::move(samples), steps);
   const std::shared_ptr<const StoredDataset> data =
       raw ? arrange_as_trained(model.info, std::move(samples.features), path)
           : std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, Targets{}, path);

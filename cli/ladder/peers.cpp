@@ -86,7 +86,7 @@ std::optional<std::string> peer_workload(const RunConfig& config, std::int64_t s
       train.clip_norm != 0 || train.reduction != Reduction::mean)
     return no("the scripts in bench/peers know no schedule, l2, clipping or sums of gradients");
   const DataConfig& data = config.data;
-  if (data.standardise || data.shuffles() || data.resize.size != 0 || data.transpose ||
+  if (data.standardise || data.shuffles() || data.resize.size != 0 || data.transpose || !data.as_sequence.empty() ||
       (data.scale != 0 && data.scale != 255) || data.split.train + data.split.validation + data.split.test > 0)
     return no("the scripts in bench/peers take the pictures as they come: no split, resizing or standardising");
   if (config.train.batch <= 0) return no("the scripts in bench/peers need a batch size");

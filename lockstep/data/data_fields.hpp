@@ -6,6 +6,12 @@
 
 namespace lockstep {
 
+/// What becomes a step of a sequence.
+inline const std::vector<std::string>& sequence_axis_names() {
+  static const std::vector<std::string> names = {"rows", "columns"};
+  return names;
+}
+
 /// How the pixels of an image stand in a file: channels first or last.
 inline const std::vector<std::string>& layout_names() {
   static const std::vector<std::string> names = {"nchw", "nhwc"};
@@ -33,8 +39,8 @@ inline constexpr auto data_fields() {
   constexpr IntRange count{0, 1'000'000'000}, some{1, 1'000'000};
   return std::tuple{
       field("source", &D::source,
-            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path, "
-            "see [sources](#sources)")
+            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`, `\"adding\"`; "
+            "or a path, see [sources](#sources)")
           .needs("for example \"fashion-mnist\", \"moons\" or a file"),
       field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
       field("test_limit", &D::test_limit, IntRange{0}, "only the first N test samples; default: all").quiet(),
@@ -93,6 +99,15 @@ inline constexpr auto data_fields() {
           .quiet(),
       field("transpose", &D::transpose, "swap height and width (MATLAB stores columns first)").quiet(),
       field("resize", &D::resize, "`20`, or `{size = 20, method = \"bicubic\"}` (antialiased); default: none").quiet(),
+      field("as_sequence", &D::as_sequence, OneOf{sequence_axis_names},
+            "the `rows` of an image `[channels, height, width]` become steps: `[channels * width, height]`; or its "
+            "`columns`: `[channels * height, width]`; default: it stays an image")
+          .quiet(),
+      field(
+          "steps", &D::steps, IntRange{0, 1 << 24},
+          "sequences get this many steps: those behind the end of a shorter one change nothing; default: those of the "
+          "longest one. adding: steps; default: 50")
+          .quiet(),
       field("scale", &D::scale, kPositive, "divide by this; default: 255 for bytes, else 1").quiet(),
       field("standardise", &D::standardise, "(x - mean) / deviation per feature, both of the training set").quiet(),
       field("one_hot", &D::one_hot, "labels become vectors of 0 and 1").quiet(),
@@ -110,8 +125,9 @@ inline constexpr auto data_fields() {
           .quiet(),
       field("count", &D::count, IntRange{1, count.max}, "generators: samples; default: 1000").quiet(),
       field("test_count", &D::test_count, count, "generators: test samples").quiet(),
-      field("noise", &D::noise, kNotNegative,
-            "generators: deviation of the added noise; default: 0.1 moons, 0.05 circles, 1 blobs, 0 quadrants")
+      field(
+          "noise", &D::noise, kNotNegative,
+          "generators: deviation of the added noise; default: 0.1 moons, 0.05 circles, 1 blobs, 0 quadrants and adding")
           .quiet(),
       field("factor", &D::factor, kProperFraction, "circles: inner radius / outer radius").quiet(),
       field("classes", &D::classes, some,
@@ -145,6 +161,8 @@ void for_each_preparation_key(const Visit& visit) {
   visit("layout", &DataConfig::layout);
   visit("transpose", &DataConfig::transpose);
   visit("resize", &DataConfig::resize);
+  visit("as_sequence", &DataConfig::as_sequence);
+  visit("steps", &DataConfig::steps);
   visit("scale", &DataConfig::scale);
   visit("standardise", &DataConfig::standardise);
   visit("one_hot", &DataConfig::one_hot);

@@ -33,6 +33,12 @@ class Dataset {
   virtual void gather(std::span<const std::int64_t> ids, Matrix<float> x) const = 0;
   virtual void gather(std::span<const std::int64_t> ids, Matrix<double> x) const = 0;
 
+  /// Whether samples are sequences [features, steps] that end at different steps.
+  virtual bool has_lengths() const { return false; }
+  /// out[j] = the steps of sample ids[j], from 1 on; what stands behind them counts for nothing. Without lengths:
+  /// all steps, the last extent of a sample.
+  virtual void lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const;
+
   /// out[j] = the label of sample ids[j], in [0, classes()).
   virtual void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const = 0;
 
@@ -40,8 +46,8 @@ class Dataset {
   virtual void targets(std::span<const std::int64_t> ids, Matrix<float> t) const = 0;
   virtual void targets(std::span<const std::int64_t> ids, Matrix<double> t) const = 0;
 
-  /// Whether samples have weights of their own; else each counts 1. Only training looks at them. A view must say what its
-  /// base says, so there is no default.
+  /// Whether samples have weights of their own; else each counts 1. Only training looks at them. A view must say what
+  /// its base says, so there is no default.
   virtual bool has_weights() const = 0;
   /// out[j] = the weight of sample ids[j]: finite, at least 0. Error(bug) where there are none.
   virtual void weights(std::span<const std::int64_t> ids, std::span<double> out) const;

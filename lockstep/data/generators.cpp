@@ -114,4 +114,29 @@ Samples make_blobs(const GeneratorConfig& config) {
   });
 }
 
+Samples make_adding(const GeneratorConfig& config) {
+  const std::int64_t steps = config.steps, half = steps / 2;
+  Samples samples{make_array(ElementType::float64, {config.count, 2, steps}), {2, steps}, {}};
+  samples.targets.values = make_array(ElementType::float64, {config.count, 1});
+  const auto numbers = samples.features.as<double>();
+  const auto targets = samples.targets.values.as<double>();
+  for (std::int64_t i = 0; i < config.count; ++i) {
+    const RandomKey place = key_of(config, config.first + i, Stream::place);
+    const RandomKey noise = key_of(config, config.first + i, Stream::noise);
+    const auto sequence = numbers.subspan(static_cast<std::size_t>(2 * i * steps), static_cast<std::size_t>(2 * steps));
+    const auto marked = [&](std::uint64_t which, std::int64_t first, std::int64_t count) {
+      const auto at = first + static_cast<std::int64_t>(uniform(place, which) * double(count));
+      return static_cast<std::size_t>(at);
+    };
+    const std::size_t one = marked(0, 0, half), other = marked(1, half, steps - half);
+    for (std::size_t t = 0; t < static_cast<std::size_t>(steps); ++t) sequence[t] = uniform(place, 2 + t);
+    targets[static_cast<std::size_t>(i)] = sequence[one] + sequence[other];
+    for (const std::size_t t : {one, other}) sequence[static_cast<std::size_t>(steps) + t] = 1;
+    if (config.noise == 0) continue;
+    for (std::size_t f = 0; f < sequence.size(); ++f)
+      sequence[f] = std::fma(config.noise, math::normal(noise, f), sequence[f]);
+  }
+  return samples;
+}
+
 }  // namespace lockstep

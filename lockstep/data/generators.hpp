@@ -15,6 +15,7 @@ struct GeneratorConfig {
   double factor = 0.5;        // circles: inner radius / outer radius
   std::int64_t classes = 3;   // blobs
   std::int64_t features = 2;  // blobs
+  std::int64_t steps = 50;    // adding
 };
 
 /// Points uniform in [-1,1)^2. Label 0 in quadrants 1 and 3 (both coordinates >= 0 or both < 0), else 1.
@@ -30,6 +31,10 @@ Samples make_circles(const GeneratorConfig& config);
 /// Normal clouds of deviation `noise` around `classes` centres, which are uniform in [-10,10)^features.
 /// Sample i has label i mod classes.
 Samples make_blobs(const GeneratorConfig& config);
+
+/// The adding problem: sequences [2, steps]. Feature 0 is uniform in [0, 1); feature 1 is 1 at one step of the first
+/// half and at one of the second, else 0. The real target is the sum of the two numbers marked. At least 2 steps.
+Samples make_adding(const GeneratorConfig& config);
 
 struct CirclePoint {
   double cosine, sine;

@@ -1,5 +1,6 @@
 #include "lockstep/data/memory_dataset.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -27,6 +28,11 @@ void Dataset::weights(std::span<const std::int64_t>, std::span<double>) const {
   throw Error(ExitCode::bug, "data set: weights asked for, but it has none");
 }
 
+void Dataset::lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const {
+  const Shape shape = sample_shape();
+  std::fill_n(out.begin(), ids.size(), shape.rank() == 0 ? 1 : shape[shape.rank() - 1]);
+}
+
 std::vector<std::int64_t> ids_from(std::int64_t first, std::int64_t count) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
   std::iota(ids.begin(), ids.end(), first);
@@ -43,9 +49,19 @@ void StoredDataset::gather_as(std::span<const std::int64_t> ids, Matrix<T> x) co
 template void StoredDataset::gather_as(std::span<const std::int64_t>, Matrix<float>) const;
 template void StoredDataset::gather_as(std::span<const std::int64_t>, Matrix<double>) const;
 
+void StoredDataset::lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const {
+  if (!has_lengths()) return Dataset::lengths(ids, out);
+  check_ids(ids, size());
+  for (std::size_t j = 0; j < ids.size(); ++j) out[j] = store_->lengths[static_cast<std::size_t>(ids[j])];
+}
+
 std::string StoredDataset::describe() const {
-  return fmt::format("{} {} {}, {}", count_of(size(), "sample"), sample_shape().str(), to_string(element_type()),
-                     store_->targets.describe());
+  const std::string lengths = has_lengths()
+                                  ? fmt::format(" of {} to {} steps", *std::ranges::min_element(store_->lengths),
+                                                *std::ranges::max_element(store_->lengths))
+                                  : "";
+  return fmt::format("{} {}{} {}, {}", count_of(size(), "sample"), sample_shape().str(), lengths,
+                     to_string(element_type()), store_->targets.describe());
 }
 
 std::shared_ptr<const StoredDataset> StoredDataset::scaled(const Scaling& scaling) const {
@@ -56,14 +72,44 @@ std::shared_ptr<const StoredDataset> StoredDataset::scaled(const Scaling& scalin
 }
 
 MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name,
-                             std::optional<ElementType> source_type, std::optional<Shape> source_shape, bool missing)
+                             std::optional<ElementType> source_type, std::optional<Shape> source_shape, bool missing,
+                             std::vector<std::int64_t> lengths)
     : StoredDataset(make_store(std::move(features), sample_shape, std::move(targets), name, source_type, source_shape,
-                               missing)) {}
+                               missing, std::move(lengths))) {}
+
+namespace {
+
+/// Features behind the end of a sequence become 0, as if the file had left them out.
+void end_sequences(Array& features, const Shape& shape, std::span<const std::int64_t> lengths, std::string_view name) {
+  const auto samples = static_cast<std::int64_t>(lengths.size());
+  if (shape.rank() != 2)
+    throw Error(ExitCode::usage, fmt::format("{}: samples {} with lengths are no sequences [features,steps]; set "
+                                             "data.as_sequence or data.shape",
+                                             name, shape.str()));
+  if (samples != features.dims.front())
+    throw Error(ExitCode::data, fmt::format("{}: {} for {}", name, count_of(samples, "length"),
+                                            count_of(features.dims.front(), "sample")));
+  const std::int64_t bytes = element_size(features.type), steps = shape[1];
+  for (std::int64_t s = 0; s < samples; ++s) {
+    const std::int64_t length = lengths[static_cast<std::size_t>(s)];
+    if (length < 1 || length > steps)
+      throw Error(ExitCode::data,
+                  fmt::format("{}: sample {}: its length is {}, expected 1 to {}, the steps of a sample", name, s,
+                              length, steps));
+    for (std::int64_t f = 0; f < shape[0]; ++f) {
+      std::byte* const row = features.bytes.data() + (s * shape[0] + f) * steps * bytes;
+      std::fill(row + length * bytes, row + steps * bytes, std::byte{0});
+    }
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array features, Shape sample_shape,
                                                                       Targets targets, std::string_view name,
                                                                       std::optional<ElementType> source_type,
-                                                                      std::optional<Shape> source_shape, bool missing) {
+                                                                      std::optional<Shape> source_shape, bool missing,
+                                                                      std::vector<std::int64_t> lengths) {
   auto store = std::make_shared<InMemory>();
   const std::int64_t sample_elements = sample_shape.elements();
   store->size = features.rank() == 0 ? 0 : features.dims.front();
@@ -71,8 +117,10 @@ std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array feat
     throw Error(ExitCode::bug,
                 fmt::format("data set: {} does not hold samples {}", features.describe(), sample_shape.str()));
   check_targets(targets, store->size, name);
+  if (!lengths.empty()) end_sequences(features, sample_shape, lengths, name);
   if (!missing) check_finite(features, name);
   store->name = name;
+  store->lengths = std::move(lengths);
   store->type = features.type;
   store->sample_bytes = sample_elements * element_size(features.type);
   store->source_type = source_type.value_or(features.type);
@@ -110,6 +158,11 @@ void MemoryDataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha
   sha.update({&kind, 1});
   feed(std::as_bytes(scaling().scales()), sizeof(double));
   feed(std::as_bytes(scaling().offsets()), sizeof(double));
+  if (has_lengths()) {
+    std::vector<std::int64_t> own(ids.size());
+    lengths(ids, own);
+    feed(std::as_bytes(std::span<const std::int64_t>(own)), sizeof(std::int64_t));
+  }
   const std::span<const std::byte> raw = raw_features().bytes;
   for (const std::int64_t id : ids) {
     const auto row = raw.subspan(static_cast<std::size_t>(id * store().sample_bytes),

@@ -38,6 +38,8 @@ class StoredDataset : public Dataset {
   void weights(std::span<const std::int64_t> ids, std::span<double> out) const override {
     store_->targets.gather_weights(ids, out);
   }
+  bool has_lengths() const override { return !store_->lengths.empty(); }
+  void lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const override;
   std::string describe() const override;
 
   std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const;
@@ -54,6 +56,7 @@ class StoredDataset : public Dataset {
     virtual ~Store() = default;
     Shape shape{};
     Targets targets{};
+    std::vector<std::int64_t> lengths{};  // one per sample; empty: all samples have all steps
     std::int64_t size = 0, sample_bytes = 0;
     ElementType type = ElementType::float64, source_type = ElementType::float64;
     Shape source_shape{1};
@@ -83,9 +86,11 @@ class MemoryDataset final : public StoredDataset {
   /// any) is not the number of samples; the same of weights, one negative or not finite, or all 0.
   /// missing: features may be NaN, to be replaced by filled().
   /// source_type, source_shape: of what the features were computed from; nothing: they are as the source holds them.
+  /// lengths: of sequences, one per sample, each from 1 to the last extent of a sample, Error(data) otherwise; the
+  /// features behind them become 0.
   MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",
                 std::optional<ElementType> source_type = std::nullopt, std::optional<Shape> source_shape = std::nullopt,
-                bool missing = false);
+                bool missing = false, std::vector<std::int64_t> lengths = {});
 
   /// A copy with fills[f] in place of every NaN of feature f; features are float64. Error(data) as above for those that
   /// stay NaN.
@@ -101,7 +106,8 @@ class MemoryDataset final : public StoredDataset {
   };
   static std::shared_ptr<const Store> make_store(Array features, Shape sample_shape, Targets targets,
                                                  std::string_view name, std::optional<ElementType> source_type,
-                                                 std::optional<Shape> source_shape, bool missing);
+                                                 std::optional<Shape> source_shape, bool missing,
+                                                 std::vector<std::int64_t> lengths);
   void find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
                  std::span<const std::byte*> rows) const override;
   std::shared_ptr<StoredDataset> copy() const override { return std::make_shared<MemoryDataset>(*this); }

@@ -14,6 +14,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/generators.hpp"
 #include "lockstep/data/resize.hpp"
+#include "lockstep/data/sequences.hpp"
 
 namespace lockstep {
 
@@ -86,10 +87,11 @@ struct Generator {
   Samples (*make)(const GeneratorConfig&);
   double default_noise;
 };
-constexpr std::array<Generator, 4> kGenerators{{{"quadrants", &make_quadrants, 0.0},
+constexpr std::array<Generator, 5> kGenerators{{{"quadrants", &make_quadrants, 0.0},
                                                 {"moons", &make_moons, 0.1},
                                                 {"circles", &make_circles, 0.05},
-                                                {"blobs", &make_blobs, 1.0}}};
+                                                {"blobs", &make_blobs, 1.0},
+                                                {"adding", &make_adding, 0.0}}};
 constexpr std::int64_t kMaxGenerated = std::int64_t{1} << 32;
 
 OpenedSource open_generator(const Generator& generator, const DataConfig& config) {
@@ -107,12 +109,16 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
                          .noise = config.noise < 0 ? generator.default_noise : config.noise,
                          .factor = config.factor,
                          .classes = config.classes == 0 ? 3 : config.classes,
-                         .features = config.features == 0 ? 2 : config.features};
+                         .features = config.features == 0 ? 2 : config.features,
+                         .steps = config.steps == 0 ? 50 : config.steps};
+  require_setting(wanted.steps >= 2 && wanted.steps <= 1 << 20, config, "steps",
+                  fmt::format("steps {} is out of range", wanted.steps));
   require_setting(config.layout.empty(), config, "layout", "layout is for files of images");
   require_setting(config.weights.empty(), config, "weights",
                   "generated samples have no weights; train.class_weights weighs classes");
   OpenedSource opened;
-  opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
+  if (generator.make != &make_adding)
+    opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
   opened.train = finish_samples(generator.make(wanted), config, generator.name);
   if (config.test_count > 0) {
     wanted.first = wanted.count;
@@ -182,8 +188,12 @@ std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataC
       return resize_images(samples, config.resize.size, parse_resize_method(config.resize.method));
     });
   }
+  if (!config.as_sequence.empty())
+    samples = at_setting(config, "as_sequence", [&] { return image_steps(std::move(samples), config.as_sequence); });
+  if (config.steps != 0)
+    samples = at_setting(config, "steps", [&] { return with_steps(std::move(samples), config.steps, name); });
   return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name,
-                                         source_type, source_shape, missing);
+                                         source_type, source_shape, missing, std::move(samples.lengths));
 }
 
 bool is_channels_last(const DataConfig& config) {
@@ -215,7 +225,7 @@ OpenedSource open_source(const DataConfig& config, DataUse use, const TrainedDat
     return opened;
   }
   require_setting(!config.source.empty(), config, "source",
-                  "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs or a path");
+                  "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs, adding or a path");
   return open_path(config, use, trained);
 }
 

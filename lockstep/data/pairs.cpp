@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <map>
@@ -21,6 +22,7 @@
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/formats/npz.hpp"
+#include "lockstep/data/formats/ts.hpp"
 
 namespace lockstep {
 namespace fs = std::filesystem;
@@ -99,6 +101,28 @@ std::vector<std::string> class_names_in(const NpzReader& reader) {
   return {};
 }
 
+/// The array `lengths` beside `x`, `lengths_train` beside `x_train`, `lengths_test` beside `x_test`: whole numbers, one
+/// per sample. What they may be is checked where the samples are (memory_dataset.cpp).
+std::vector<std::int64_t> read_lengths(const NpzReader& reader, const std::string& x_key, const std::string& path) {
+  const std::size_t part = x_key.find('_');
+  const std::string key = part == std::string::npos ? "lengths" : "lengths" + x_key.substr(part);
+  const bool others = reader.contains("lengths") || reader.contains("lengths_train") || reader.contains("lengths_test");
+  if (!reader.contains(key)) {
+    if (others) bad_pair(path, fmt::format("it holds lengths, but no array {} for {}", key, x_key));
+    return {};
+  }
+  const Array array = reader.read(key);
+  if (array.rank() != 1) bad_pair(path, fmt::format("{} is {}, expected one number per sample", key, array.describe()));
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t i = 0; i < array.elements(); ++i) {
+    const double value = array.value(i);
+    if (!(value >= 0 && value <= 1 << 24) || value != std::floor(value))
+      bad_pair(path, fmt::format("{}: sample {}: {} is no number of steps", key, i, value));
+    lengths.push_back(static_cast<std::int64_t>(value));
+  }
+  return lengths;
+}
+
 ArrayPair read_npz_pair(const PairRequest& request) {
   const std::vector<std::byte> bytes = read_data_file(request.path);
   const NpzReader reader(bytes, request.path);
@@ -116,6 +140,7 @@ ArrayPair read_npz_pair(const PairRequest& request) {
   ArrayPair pair{reader.read(x_key), std::nullopt, fmt::format("{}({})", request.path, x_key),
                  fmt::format("{}({})", request.path, y), "y_key"};
   pair.weights = weights_in(reader, request);
+  pair.lengths = read_lengths(reader, x_key, request.path);
   if (y == kNone) return pair;
   if (const auto text = reader.read_text(y)) {
     LabelArray labels = labels_of_words(*text);
@@ -125,6 +150,20 @@ ArrayPair read_npz_pair(const PairRequest& request) {
     pair.y = reader.read(y);
     pair.class_names = class_names_in(reader);
   }
+  return pair;
+}
+
+ArrayPair read_ts_pair(const PairRequest& request) {
+  TsFile file = read_ts(request.path);
+  if (request.regression && !file.class_names.empty())
+    bad_pair(request.path, "its sequences have classes, not the targets of data.regression");
+  if (!request.regression && !request.predicting && file.targets && file.class_names.empty())
+    bad_pair(request.path, "its targets are real numbers; set data.regression = true");
+  ArrayPair pair{std::move(file.values), std::nullopt, request.path, request.path, "y_key"};
+  if (request.y_key != kNone) pair.y = std::move(file.targets);
+  pair.y_names = std::move(file.class_names);
+  pair.sequences = true;
+  pair.lengths = std::move(file.lengths);
   return pair;
 }
 
@@ -177,11 +216,12 @@ FileFormat format_of(const std::string& path) {
   if (is_cifar(path)) return FileFormat::cifar;
   if (fs::is_directory(path, ignored) || is_image_archive(path)) return FileFormat::folder;
   const std::string ending = lower_case(fs::path(path).extension().string());
-  constexpr std::array<std::pair<std::string_view, FileFormat>, 5> kEndings{{{".mat", FileFormat::mat},
+  constexpr std::array<std::pair<std::string_view, FileFormat>, 6> kEndings{{{".mat", FileFormat::mat},
                                                                              {".npz", FileFormat::npz},
                                                                              {".npy", FileFormat::npy},
                                                                              {".csv", FileFormat::csv},
-                                                                             {".tsv", FileFormat::csv}}};
+                                                                             {".tsv", FileFormat::csv},
+                                                                             {".ts", FileFormat::ts}}};
   for (const auto& [known, format] : kEndings) {
     if (ending == known) return format;
   }
@@ -190,9 +230,10 @@ FileFormat format_of(const std::string& path) {
   if (file.size() >= 4) file.read_at(0, head);
   const bool idx = head[0] == std::byte{0} && head[1] == std::byte{0} && file.size() >= 4;
   if (idx || is_gzip(head)) return FileFormat::idx;
-  bad_pair(path,
-           "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz), CIFAR (.bin), or a folder, .zip or "
-           ".tar of pictures");
+  bad_pair(
+      path,
+      "unknown kind of data file, expected .mat, .npz, .npy, .csv, .ts, IDX (.gz), CIFAR (.bin), or a folder, .zip or "
+      ".tar of pictures");
 }
 
 ArrayPair read_pair(const PairRequest& request) {
@@ -201,6 +242,8 @@ ArrayPair read_pair(const PairRequest& request) {
       return read_mat_pair(request);
     case FileFormat::npz:
       return read_npz_pair(request);
+    case FileFormat::ts:
+      return read_ts_pair(request);
     case FileFormat::npy:
     case FileFormat::idx: {
       const std::string labels = labels_path(request);

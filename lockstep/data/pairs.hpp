@@ -9,10 +9,11 @@
 
 namespace lockstep {
 
-enum class FileFormat { mat, npz, npy, csv, idx, cifar, folder };
+enum class FileFormat { mat, npz, npy, csv, ts, idx, cifar, folder };
 
-/// By the ending (.mat, .npz, .npy, .csv, .tsv, .bin); otherwise by the first bytes (IDX, plain or gzip). A folder is a
-/// folder of pictures or of CIFAR; so is a .zip or .tar archive. Error(data) when there is nothing or nothing known.
+/// By the ending (.mat, .npz, .npy, .csv, .tsv, .ts, .bin); otherwise by the first bytes (IDX, plain or gzip). A folder
+/// is a folder of pictures or of CIFAR; so is a .zip or .tar archive. Error(data) when there is nothing or nothing
+/// known.
 FileFormat format_of(const std::string& path);
 
 /// Which file and, within it, which arrays. Empty strings: the defaults of DataConfig.
@@ -21,6 +22,7 @@ struct PairRequest {
   std::string label_column;  // CSV
   std::string weights;       // of the samples: an array or a file; empty: none are wanted
   bool test = false;         // .npz: prefer x_test and y_test to x_train and y_train
+  bool regression = false;   // the targets are real numbers
   bool predicting = false;   // targets may be absent
 };
 
@@ -38,6 +40,9 @@ struct ArrayPair {
   std::vector<std::string> y_names{};      // not empty: y holds indices of these
   std::vector<std::string> class_names{};  // of classes 0, 1, ..., where the file has them
   std::optional<Array> weights{};          // nothing where they are not asked for
+  // Sequences: x is [samples, features, steps] (.ts), or what data.as_sequence and data.shape make one of.
+  bool sequences = false;
+  std::vector<std::int64_t> lengths{};  // .ts, .npz; empty: all samples have all steps
 };
 
 /// Any format but folders and tables (table.hpp).

@@ -187,8 +187,8 @@ std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Rea
   const DataConfig& config = reading.config;
   const FileFormat format = format_of(request.path);
   require_setting(format == FileFormat::idx || format == FileFormat::npy, config, "stream", kStreams);
-  require_setting(!config.transpose && config.resize.size == 0, config, "stream",
-                  "stream cannot transpose or resize images");
+  require_setting(!config.transpose && config.resize.size == 0 && config.as_sequence.empty() && config.steps == 0,
+                  config, "stream", "stream cannot transpose or resize images, nor make sequences of them");
   std::optional<Shape> shape;
   if (!config.shape.empty()) shape = Shape{std::span<const std::int64_t>(config.shape)};
   LabelArray labels = read_labels(request);
@@ -229,11 +229,13 @@ std::shared_ptr<const StoredDataset> open_pair(const PairRequest& request, Readi
   if (!request.test) settle_layout(pair, reading);
   Samples samples;
   samples.shape = sample_shape_of(pair.x.dims, pair.x_name);
+  if (pair.sequences) samples.shape = {pair.x.dims[1], pair.x.dims[2]};
   samples.targets = targets_of({std::move(pair.y), std::move(pair.y_names), pair.x.dims[0], pair.y_name, pair.y_key,
                                 std::move(pair.class_names)},
                                format_of(request.path), reading, !request.test);
   samples.targets.weights = weights_of(pair.weights, reading.config.weights);
   samples.features = std::move(pair.x);
+  samples.lengths = std::move(pair.lengths);
   return finish_samples(std::move(samples), reading.config, pair.x_name);
 }
 
@@ -389,6 +391,7 @@ OpenedSource open_path(const DataConfig& config, DataUse use, const TrainedData&
                             .y_key = config.y_key,
                             .label_column = config.label_column,
                             .weights = use == DataUse::training ? config.weights : "",
+                            .regression = config.regression,
                             .predicting = use == DataUse::prediction};
   OpenedSource opened;
   opened.regression = config.regression;

@@ -119,7 +119,8 @@ Samples transpose_images(const Samples& samples) {
   const std::int64_t count = samples.features.dims.front(), bytes = element_size(samples.features.type);
   Samples result{make_array(samples.features.type, {count, from.channels, from.width, from.height}),
                  {from.channels, from.width, from.height},
-                 samples.targets};
+                 samples.targets,
+                 samples.lengths};
   const std::byte* in = samples.features.bytes.data();
   std::byte* out = result.features.bytes.data();
   const auto size = static_cast<std::size_t>(bytes);

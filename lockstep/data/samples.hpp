@@ -75,6 +75,7 @@ struct Samples {
   Array features;
   Shape shape;
   Targets targets;
+  std::vector<std::int64_t> lengths{};  // of sequences that end at different steps
 };
 
 /// The shape of one sample of an array [samples, ...]: [] -> [1], [f] -> [f], [h,w] -> [1,h,w], [c,h,w] -> [c,h,w].

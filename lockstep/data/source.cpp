@@ -53,6 +53,13 @@ void fill_missing(const DataConfig& config, const TrainedData& trained, const Id
   if (opened.test) opened.test = dynamic_cast<const MemoryDataset&>(*opened.test).filled(fills);
 }
 
+/// What to do about sequences of which one set has longer ones than the other.
+std::string common_steps(const Dataset& train, const Dataset& test) {
+  const Shape a = train.sample_shape(), b = test.sample_shape();
+  if (a.rank() != 2 || b.rank() != 2 || a[0] != b[0]) return "";
+  return fmt::format("; data.steps = {} gives both the same steps", std::max(a[1], b[1]));
+}
+
 }  // namespace
 
 double white_of(const Dataset& raw, ElementType source_type) {
@@ -86,6 +93,9 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   Scaling scaling(scale);
   if (trained.scaling)
     scaling = trained.scaling(splits.source_type, splits.white, opened.train->features());
+  else if (config.standardise && opened.train->has_lengths())
+    require_setting(false, config, "standardise",
+                    "sequences of different lengths are not standardised: what pads them would count");
   else if (config.standardise)
     scaling = standardising(SubsetDataset(opened.train, parts.train), scale);
   require_setting(
@@ -119,8 +129,8 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   splits.test = part_of(train, std::move(parts.test), config.one_hot);
   if (opened.test != nullptr) {
     require_setting(opened.test->sample_shape() == opened.train->sample_shape(), config, "test",
-                    fmt::format("training samples are {}, test samples {}", opened.train->sample_shape().str(),
-                                opened.test->sample_shape().str()));
+                    fmt::format("training samples are {}, test samples {}{}", opened.train->sample_shape().str(),
+                                opened.test->sample_shape().str(), common_steps(*opened.train, *opened.test)));
     Ids ids = ids_from(0, limited(config, opened.test->size(), config.test_limit, "test_limit"));
     splits.test = part_of(opened.test->scaled(scaling), std::move(ids), config.one_hot);
   }

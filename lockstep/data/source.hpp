@@ -72,6 +72,8 @@ struct DataConfig {
   std::string layout;
   bool transpose = false;
   ResizeConfig resize;
+  std::string as_sequence;
+  std::int64_t steps = 0;
   double scale = 0;
   bool standardise = false;
   bool one_hot = false;

@@ -48,6 +48,10 @@ void SubsetDataset::gather(std::span<const std::int64_t> ids, Matrix<double> x) 
   });
 }
 
+void SubsetDataset::lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const {
+  translate(ids, [&](auto group, std::size_t first) { base_->lengths(group, out.subspan(first)); });
+}
+
 void SubsetDataset::labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const {
   translate(ids, [&](auto group, std::size_t first) { base_->labels(group, out.subspan(first)); });
 }

@@ -22,6 +22,8 @@ class SubsetDataset final : public Dataset {
   std::int64_t target_size() const override { return base_->target_size(); }
   void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override;
   void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override;
+  bool has_lengths() const override { return base_->has_lengths(); }
+  void lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const override;
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
@@ -50,6 +52,10 @@ class OneHotDataset final : public Dataset {
   std::int64_t target_size() const override { return base_->classes(); }
   void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { base_->gather(ids, x); }
   void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { base_->gather(ids, x); }
+  bool has_lengths() const override { return base_->has_lengths(); }
+  void lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const override {
+    base_->lengths(ids, out);
+  }
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;

@@ -48,7 +48,7 @@ const T* Worker<T>::load_weights(const Chunk& chunk) {
 }
 
 template <class T>
-Pass<T> Worker<T>::pass_of(const Chunk& chunk) {
+Pass<T> Worker<T>::pass_of(const Chunk& chunk, const ChunkBuffers<T>* buffers) {
   return {.kernels = kernels_,
           .context = context_,
           .parameters = chunk.parameters,
@@ -57,6 +57,7 @@ Pass<T> Worker<T>::pass_of(const Chunk& chunk) {
           .training = chunk.gradients != nullptr,
           .slots = chunk.slots,
           .sample_ids = chunk.ids,
+          .lengths = buffers == nullptr || buffers->lengths.empty() ? nullptr : buffers->lengths.data(),
           .seed = chunk.seed,
           .epoch = chunk.epoch,
           .recorder = chunk.recorder,
@@ -82,7 +83,9 @@ void Worker<T>::load(const Chunk& chunk, ChunkBuffers<T>& buffers, PhaseTimes& t
 template <class T>
 void Worker<T>::forward(const Chunk& chunk, ChunkBuffers<T>& buffers, PhaseTimes& times) {
   Lap lap;
-  buffers.y = body_.forward(pass_of(chunk), buffers.x, buffers.memory);
+  buffers.lengths.resize(chunk.data.has_lengths() ? chunk.ids.size() : 0);
+  if (chunk.data.has_lengths()) chunk.data.lengths(chunk.ids, buffers.lengths);
+  buffers.y = body_.forward(pass_of(chunk, &buffers), buffers.x, buffers.memory);
   lap(times.forward);
   settle(times.forward, times);
 }
@@ -136,7 +139,7 @@ template <class T>
 void Worker<T>::backward(const Chunk& chunk, ChunkBuffers<T>& buffers, Matrix<T> dy, Matrix<T> dx,
                          const Split& dy_split, PhaseTimes& times) {
   Lap lap;
-  body_.backward(pass_of(chunk), buffers.x, buffers.memory, dy, dx, dy_split);
+  body_.backward(pass_of(chunk, &buffers), buffers.x, buffers.memory, dy, dx, dy_split);
   lap(times.backward);
   settle(times.backward, times);
 }

@@ -32,6 +32,7 @@ struct ChunkBuffers {
   AlignedBuffer<T> input, gradient;  // room for x and dy
   ConstMatrix<T> x, y;
   Matrix<T> dy;
+  std::vector<std::int64_t> lengths;  // of the sequences; empty: all have all steps
 };
 
 template <class T>
@@ -84,7 +85,7 @@ class Worker {
   KernelContext& context() { return context_; }
 
  private:
-  Pass<T> pass_of(const Chunk& chunk);
+  Pass<T> pass_of(const Chunk& chunk, const ChunkBuffers<T>* buffers = nullptr);
   void settle(double& phase, PhaseTimes& times) const {
     if (group_ != nullptr) group_->settle(phase, times);
   }

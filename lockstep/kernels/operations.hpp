@@ -16,6 +16,7 @@
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/kernels/optimizer.hpp"
 #include "lockstep/kernels/pool2d.hpp"
+#include "lockstep/kernels/recurrent.hpp"
 #include "lockstep/kernels/softmax.hpp"
 
 // clang-format off
@@ -40,6 +41,10 @@
   X(batch_norm_inference, BatchNormInference)             \
   X(layer_norm_forward, LayerNormForward)                 \
   X(layer_norm_backward, LayerNormBackward)               \
+  X(lstm_forward, LstmForward)                            \
+  X(lstm_backward, LstmBackward)                          \
+  X(gru_forward, GruForward)                              \
+  X(gru_backward, GruBackward)                            \
   X(dropout_apply, DropoutApply)                          \
   X(add, Add)                                             \
   X(loss_gradient, LossGradient)                          \
@@ -54,6 +59,8 @@
 /// Operations with a kernel in naive/ and device/ only: SIMD tables keep the naive one.
 #define LOCKSTEP_SERIAL_OPERATIONS(X)                     \
   X(running_update, RunningUpdate)                        \
+  X(pack_steps, PackSteps)                                \
+  X(end_steps, EndSteps)                                  \
   X(score_slots, ScoreSlots)
 
 #define LOCKSTEP_OPERATIONS(X) LOCKSTEP_SIMD_OPERATIONS(X) LOCKSTEP_SERIAL_OPERATIONS(X)

@@ -229,6 +229,7 @@ std::map<std::string, std::string> info_to_metadata(const ModelInfo& info) {
   }
   if (info.white != 1) data["white"] = info.white;
   if (info.bytes != (info.white == 255)) data["bytes"] = info.bytes;
+  if (info.lengths) data["lengths"] = true;
   if (info.preparation) data["preparation"] = preparation_json(*info.preparation);
   if (!info.source_shape.empty()) data["source_shape"] = info.source_shape;
   if (info.pictures) data["pictures"] = true;
@@ -267,6 +268,7 @@ ModelInfo info_from_metadata(const std::map<std::string, std::string>& metadata)
   read_member(json, "white", info.white);
   info.bytes = info.white == 255;  // where a file does not say otherwise
   read_member(json, "bytes", info.bytes);
+  read_member(json, "lengths", info.lengths);
   if (json.contains("preparation")) info.preparation = preparation_of(json.at("preparation"));
   read_member(json, "source_shape", info.source_shape);
   check_source_shape(info.source_shape);

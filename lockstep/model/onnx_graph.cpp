@@ -30,8 +30,8 @@ namespace node_field {
 enum { input = 1, output = 2, name = 3, op_type = 4, attribute = 5 };
 }
 namespace attribute {
-enum { name = 1, f = 2, i = 3, ints = 8, type = 20 };
-enum { kind_float = 1, kind_int = 2, kind_ints = 7 };
+enum { name = 1, f = 2, i = 3, s = 4, ints = 8, strings = 9, type = 20 };
+enum { kind_float = 1, kind_int = 2, kind_string = 3, kind_ints = 7, kind_strings = 8 };
 }  // namespace attribute
 namespace tensor_field {
 enum { dims = 1, data_type = 2, name = 8, raw_data = 9 };
@@ -57,6 +57,13 @@ struct AttributeValue {
   }
   void operator()(double value) const {
     proto.real(attribute::f, static_cast<float>(value)).integer(attribute::type, attribute::kind_float);
+  }
+  void operator()(const std::string& value) const {
+    proto.text(attribute::s, value).integer(attribute::type, attribute::kind_string);
+  }
+  void operator()(const std::vector<std::string>& values) const {
+    for (const std::string& value : values) proto.text(attribute::strings, value);
+    proto.integer(attribute::type, attribute::kind_strings);
   }
   void operator()(const std::vector<std::int64_t>& values) const {
     for (const std::int64_t value : values) proto.integer(attribute::ints, value);

@@ -57,6 +57,8 @@ class Feed {
   virtual ~Feed() = default;
   /// The samples [first, first + room.cols) as the columns of a matrix: in `room`, or where they lie already.
   virtual ConstMatrix<T> load(std::int64_t first, Matrix<T> room) const = 0;
+  /// The lengths of sequences [first, first + out.size()); false: all have all steps.
+  virtual bool lengths(std::int64_t /*first*/, std::span<std::int64_t> /*out*/) const { return false; }
   /// Where the outputs of a single sample may be written right away; null: nowhere.
   virtual T* output(std::int64_t /*sample*/) const { return nullptr; }
   virtual void store(std::int64_t first, ConstMatrix<T> y) const = 0;
@@ -99,6 +101,10 @@ class DataFeed final : public Feed<T> {
     data_.gather(ids_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(room.cols)), room);
     return room;
   }
+  bool lengths(std::int64_t first, std::span<std::int64_t> out) const override {
+    if (data_.has_lengths()) data_.lengths(ids_.subspan(static_cast<std::size_t>(first), out.size()), out);
+    return data_.has_lengths();
+  }
   void store(std::int64_t first, ConstMatrix<T> y) const override {
     for (std::int64_t s = 0; s < y.cols; ++s)
       for (std::int64_t k = 0; k < outputs_; ++k)
@@ -138,6 +144,8 @@ class Inference final : public InferenceEngine {
     std::int64_t samples = 0;  // what the memory is for
     SequenceMemory<T> memory;
     AlignedBuffer<T> input;
+    std::vector<std::int64_t> lengths;  // of sequences, on the host
+    AlignedBuffer<std::int64_t> device_lengths;
     AlignedBuffer<T> output, device_input;  // where the kernels run on a device: the outputs on the host, x on it
   };
   /// A call as all members see it.
@@ -145,6 +153,7 @@ class Inference final : public InferenceEngine {
     const Feed<T>& feed;
     std::int64_t count;
     ConstMatrix<T> x{};  // of an inference group
+    const std::int64_t* lengths = nullptr;
   };
 
   template <class S>
@@ -154,7 +163,9 @@ class Inference final : public InferenceEngine {
   void run_on_device(ThreadState& state, const Feed<T>& feed, std::int64_t first, std::int64_t samples);
   void run_together(const Feed<T>& feed, std::int64_t count);
   Matrix<T> reserve(ThreadState& state, std::int64_t samples) const;
-  Pass<T> pass_of(ThreadState& state) const;
+  Pass<T> pass_of(ThreadState& state, const std::int64_t* lengths) const;
+  const std::int64_t* lengths_of(ThreadState& state, const Feed<T>& feed, std::int64_t first,
+                                 std::int64_t samples) const;
 
   const Network& network_;
   PredictOptions options_;
@@ -204,10 +215,23 @@ Matrix<T> Inference<T>::reserve(ThreadState& state, std::int64_t samples) const 
 }
 
 template <class T>
-Pass<T> Inference<T>::pass_of(ThreadState& state) const {
+Pass<T> Inference<T>::pass_of(ThreadState& state, const std::int64_t* lengths) const {
   return {.kernels = kernels_,
           .context = state.context,
-          .parameters = device_ != nullptr ? weights_.data() : network_.data<T>()};
+          .parameters = device_ != nullptr ? weights_.data() : network_.data<T>(),
+          .lengths = lengths};
+}
+
+/// The lengths of these samples where the kernels work; null: all have all steps.
+template <class T>
+const std::int64_t* Inference<T>::lengths_of(ThreadState& state, const Feed<T>& feed, std::int64_t first,
+                                             std::int64_t samples) const {
+  state.lengths.resize(static_cast<std::size_t>(samples));
+  if (!feed.lengths(first, state.lengths)) return nullptr;
+  if (device_ == nullptr) return state.lengths.data();
+  if (state.device_lengths.size() < samples) state.device_lengths = AlignedBuffer<std::int64_t>(samples, *device_);
+  device_->to_device(state.device_lengths.data(), state.lengths.data(), samples * std::int64_t{sizeof(std::int64_t)});
+  return state.device_lengths.data();
 }
 
 /// The samples [first, last) through the whole network, block by block.
@@ -221,7 +245,7 @@ void Inference<T>::run_blocks(ThreadState& state, const Feed<T>& feed, std::int6
     }
     const ConstMatrix<T> x = feed.load(first, reserve(state, samples));
     state.memory.output = feed.output(first);
-    feed.store(first, layers_.forward(pass_of(state), x, state.memory));
+    feed.store(first, layers_.forward(pass_of(state, lengths_of(state, feed, first, samples)), x, state.memory));
   }
 }
 
@@ -234,7 +258,7 @@ void Inference<T>::run_on_device(ThreadState& state, const Feed<T>& feed, std::i
   ConstMatrix<T> x = feed.load(first, reserve(state, samples));
   device_->to_device(state.device_input.data(), x.data, bytes(x));
   x.data = state.device_input.data();
-  ConstMatrix<T> y = layers_.forward(pass_of(state), x, state.memory);
+  ConstMatrix<T> y = layers_.forward(pass_of(state, lengths_of(state, feed, first, samples)), x, state.memory);
   device_->to_host(state.output.data(), y.data, bytes(y));
   y.data = state.output.data();
   feed.store(first, y);
@@ -246,12 +270,13 @@ void Inference<T>::run_together(const Feed<T>& feed, std::int64_t count) {
   ThreadState& shared = *states_[0];
   for (std::int64_t first = 0; first < count; first += most_samples_) {
     const std::int64_t samples = std::min(most_samples_, count - first);
-    const Call call = {feed, count, feed.load(first, reserve(shared, samples))};
+    const Call call = {feed, count, feed.load(first, reserve(shared, samples)),
+                       lengths_of(shared, feed, first, samples)};
     shared.memory.output = feed.output(first);
     layers_.place(shared.memory, samples);
     team_.run([this, &call](const Member& member) {
       const TeamGroup group(member);
-      Pass<T> pass = pass_of(*states_[static_cast<std::size_t>(member.index)]);
+      Pass<T> pass = pass_of(*states_[static_cast<std::size_t>(member.index)], call.lengths);
       pass.group = &group;
       layers_.forward(pass, call.x, states_[0]->memory);
     });

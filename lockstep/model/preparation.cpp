@@ -146,6 +146,7 @@ void describe_data(const DataConfig& config, const DataSplits& splits, ModelInfo
   info.table = splits.table;
   info.white = splits.white;
   info.bytes = splits.source_type == ElementType::uint8;
+  info.lengths = splits.train->has_lengths();
   const std::int64_t features = splits.train->features();
   const bool one_pair = splits.scaling.fits(features + 1);
   info.scale.clear();

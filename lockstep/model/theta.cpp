@@ -26,11 +26,11 @@ struct Place {
   }
 };
 
-bool is_allowed(const LayerSpec& spec) {
-  const auto& kind = spec.kind;
-  return !(std::holds_alternative<Conv2d>(kind) || std::holds_alternative<MaxPool2d>(kind) ||
-           std::holds_alternative<AvgPool2d>(kind) || std::holds_alternative<BatchNorm>(kind) ||
-           std::holds_alternative<Residual>(kind));
+bool is_allowed(const LayerPlan& plan) {
+  const auto& kind = plan.spec.kind;
+  return std::holds_alternative<Linear>(kind) ||
+         (plan.parameters.empty() && !std::holds_alternative<MaxPool2d>(kind) &&
+          !std::holds_alternative<AvgPool2d>(kind) && !std::holds_alternative<Residual>(kind));
 }
 
 /// Only the rows of the last layer stand for labels.
@@ -45,7 +45,7 @@ void apply_rule(Place& last, std::optional<LabelRule> rule) {
 std::vector<Place> places(const Network& network, std::optional<LabelRule> rule) {
   std::vector<Place> found;
   for (const LayerPlan& plan : network.plans()) {
-    if (!is_allowed(plan.spec))
+    if (!is_allowed(plan))
       throw Error(ExitCode::usage,
                   fmt::format("a .mat file holds Theta1, Theta2, ... of linear layers, but layer {} is {}; use "
                               ".safetensors, .npz or .onnx",

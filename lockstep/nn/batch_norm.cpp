@@ -25,7 +25,8 @@ class BatchNormLayer : public Layer<T> {
   }
 
   void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>& memory) const override {
-    const auto& [gamma, beta, running_mean, running_var] = v.parameters;
+    const T *gamma = v.parameters[0], *beta = v.parameters[1], *running_mean = v.parameters[2],
+            *running_var = v.parameters[3];
     if (pass.training)
       pass.kernels.batch_norm_forward({.channels = v.out.count,
                                        .pixels = pixels_,

@@ -57,6 +57,7 @@ struct Pass {
   bool training = false;
   Slots slots{};                               // of the chunk's columns; used in training only
   std::span<const std::int64_t> sample_ids{};  // one per column; used in training only
+  const std::int64_t* lengths = nullptr;  // of each column's sequence, where the kernels work; null: all have all steps
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   Recorder* recorder = nullptr;           // where the time goes; null: not profiling
@@ -68,7 +69,7 @@ struct Pass {
 /// What one call of a layer computes, as ready views: the whole layer, or some of its channels.
 template <class T>
 struct LayerViews {
-  static constexpr std::size_t kMostParameters = 4;
+  static constexpr std::size_t kMostParameters = 32;  // of four recurrent layers in both directions
 
   Channels in, out;         // the channels that the views hold, of all that the layer has
   std::int64_t groups = 1;  // of a grouped convolution: the groups that these channels make up, or the one they lie in

@@ -15,6 +15,7 @@
 #include "lockstep/nn/layer_norm.hpp"
 #include "lockstep/nn/linear.hpp"
 #include "lockstep/nn/pool2d.hpp"
+#include "lockstep/nn/recurrent.hpp"
 #include "lockstep/nn/residual.hpp"
 #include "lockstep/nn/softmax.hpp"
 
@@ -22,7 +23,7 @@ namespace lockstep {
 
 /// The list of layers (record.hpp), in the order of the documentation.
 using LayerKind = std::variant<Linear, Conv2d, MaxPool2d, AvgPool2d, Relu, LeakyRelu, Tanh, AbsTanh, Sigmoid, Gelu,
-                               Softmax, BatchNorm, LayerNorm, Dropout, Flatten, Residual>;
+                               Softmax, BatchNorm, LayerNorm, Dropout, Lstm, Gru, Rnn, Flatten, Residual>;
 
 struct LayerSpec {
   LayerKind kind;

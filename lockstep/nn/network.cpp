@@ -46,10 +46,11 @@ bool all_finite(const ParameterValues& values) {
 
 Network::Network(Shape input, Precision precision, Init init)
     : input_(input), precision_(precision), init_(init), values_(AlignedBuffer<float>()) {
-  if (input_.rank() == 0 || input_.rank() == 2 || input_.rank() > 3 || input_.elements() < 1)
+  if (input_.rank() == 0 || input_.rank() > 3 || input_.elements() < 1)
     throw Error(
         ExitCode::usage,
-        fmt::format("model input {} must be [features] or [channels,height,width], all at least 1", input_.str()));
+        fmt::format("model input {} must be [features], [features,steps] or [channels,height,width], all at least 1",
+                    input_.str()));
 }
 
 Network Network::from_sizes(const std::vector<std::int64_t>& sizes, const std::optional<LayerSpec>& activation,
@@ -159,6 +160,14 @@ const ParameterValues& Network::values() const {
 ParameterValues& Network::values() {
   if (!initialised_) draw();
   return values_;
+}
+
+bool reads_sequences(const Network& network) {
+  const auto recurrent = [](const LayerSpec& layer) {
+    return std::holds_alternative<Lstm>(layer.kind) || std::holds_alternative<Gru>(layer.kind) ||
+           std::holds_alternative<Rnn>(layer.kind);
+  };
+  return network.input().rank() == 2 && std::any_of(network.layers().begin(), network.layers().end(), recurrent);
 }
 
 }  // namespace lockstep

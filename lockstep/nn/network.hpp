@@ -86,4 +86,7 @@ class Network {
   mutable ParameterValues values_;
 };
 
+/// Whether its input is a sequence [features, steps], as a recurrent layer takes it.
+bool reads_sequences(const Network& network);
+
 }  // namespace lockstep

@@ -14,7 +14,7 @@ namespace lockstep {
 /// A named attribute of a node. A double is stored in float32: the format has no other.
 struct OnnxAttribute {
   std::string name;
-  std::variant<std::int64_t, double, std::vector<std::int64_t>> value;
+  std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<std::string>> value;
 };
 
 class OnnxBuilder {

@@ -77,21 +77,27 @@ struct PartHeader {
   bool one_hot = false;      // vectors that follow from the labels
   bool weighted = false;
   std::vector<std::int64_t> shape{};
+  std::vector<std::int64_t> lengths{};  // of all samples; empty: they have all steps
 
   static PartHeader of(const Dataset& data) {
     const auto extents = data.sample_shape().extents();
     const bool one_hot = data.classes() > 0 && data.target_size() > 0;
-    return {data.size(), data.classes(),     one_hot ? 0 : data.target_size(),
-            one_hot,     data.has_weights(), {extents.begin(), extents.end()}};
+    PartHeader header{data.size(), data.classes(),     one_hot ? 0 : data.target_size(),
+                      one_hot,     data.has_weights(), {extents.begin(), extents.end()}};
+    if (data.has_lengths()) {
+      header.lengths.resize(static_cast<std::size_t>(data.size()));
+      data.lengths(ids_from(0, data.size()), header.lengths);
+    }
+    return header;
   }
   static PartHeader parse(const std::string& text) {
     const Json json = Json::parse(text);
-    return {json.at("size"),    json.at("classes"),  json.at("targets"),
-            json.at("one_hot"), json.at("weighted"), json.at("shape")};
+    return {json.at("size"),     json.at("classes"), json.at("targets"), json.at("one_hot"),
+            json.at("weighted"), json.at("shape"),   json.at("lengths")};
   }
   std::string text() const {
-    return Json{{"size", size},       {"classes", classes},   {"targets", targets},
-                {"one_hot", one_hot}, {"weighted", weighted}, {"shape", shape}}
+    return Json{{"size", size},         {"classes", classes}, {"targets", targets}, {"one_hot", one_hot},
+                {"weighted", weighted}, {"shape", shape},     {"lengths", lengths}}
         .dump();
   }
   std::int64_t features() const {
@@ -161,7 +167,8 @@ std::shared_ptr<const Dataset> scatter_part(Stream& stream, bool leader, const s
   }
   if (leader) return own;
   if (targets == 0) y.values = {kType, {0, 0}, {}};
-  auto data = std::make_shared<MemoryDataset>(std::move(x), Shape(header.shape), std::move(y), "the data of rank 0");
+  auto data = std::make_shared<MemoryDataset>(std::move(x), Shape(header.shape), std::move(y), "the data of rank 0",
+                                              std::nullopt, std::nullopt, header.lengths);
   if (header.one_hot) return std::make_shared<OneHotDataset>(std::move(data));
   return data;
 }

@@ -71,6 +71,18 @@ void check_rows(const RunConfig& config, const DataSplits& data, const Network& 
                     data.label_rule));
 }
 
+/// Error(usage) for samples that are no sequences, where the network reads sequences: an image and a plain list can be
+/// read in two ways, and nothing but the configuration says in which.
+void check_sequences(const RunConfig& config, const DataSplits& data, const Network& network) {
+  const Shape samples = data.train->sample_shape();
+  if (!reads_sequences(network) || samples.rank() == 2) return;
+  const auto place = config.data.places.find("source");
+  throw Error(ExitCode::usage,
+              fmt::format("{}: data.source: samples {} are no sequences [features,steps], which the model reads; set "
+                          "data.as_sequence = \"rows\" or \"columns\", or data.shape = [features, steps]",
+                          place != config.data.places.end() ? place->second : config.name, samples.str()));
+}
+
 }  // namespace
 
 Workload::Workload(const std::string& file, const RunOptions& options, Ranks& ranks)
@@ -84,6 +96,7 @@ void Workload::load(RunObserver& observer) {
   const Timer timer;
   data = load_data(config.data);
   for (const std::string& note : data.notes) observer.note(one_line(note));
+  check_sequences(config, data, network);
   check_fit(trainer, data, config);
   check_weights(data, config);
   if (config.train.needs_validation() && !data.validation)

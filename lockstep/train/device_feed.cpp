@@ -20,7 +20,7 @@ std::int64_t feed_bytes(const Stage& stage, const Dataset& data, std::int64_t sa
   constexpr auto kScalar = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t targets = data.classes() > 0 ? samples * 4 : stage.outputs * padded(samples) * kScalar;
   return on_lines(stage.inputs * padded(samples) * kScalar) + on_lines(targets) + on_lines(samples * kScalar) +
-         on_lines(samples * 8);
+         (data.has_lengths() ? 2 : 1) * on_lines(samples * 8);
 }
 template std::int64_t feed_bytes<float>(const Stage&, const Dataset&, std::int64_t);
 template std::int64_t feed_bytes<double>(const Stage&, const Dataset&, std::int64_t);
@@ -40,8 +40,9 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
     device_.synchronize();  // memory is zeroed in its turn, and the copy below does not wait for that
   }
   const std::int64_t targets_at = on_lines(stage_.inputs * stride * static_cast<std::int64_t>(sizeof(T)));
-  const std::int64_t ids_at = bytes - on_lines(samples * 8);
-  const std::int64_t weights_at = ids_at - on_lines(samples * static_cast<std::int64_t>(sizeof(T)));
+  const std::int64_t ids_at = bytes - on_lines(samples * 8), lengths_at = ids_at - on_lines(samples * 8);
+  const std::int64_t weights_at =
+      targets_at + on_lines(labels ? samples * 4 : stage_.outputs * stride * static_cast<std::int64_t>(sizeof(T)));
   std::byte* const here = block.host.data();
   std::byte* const there = block.device.data();
   data.gather(ids, Matrix<T>{reinterpret_cast<T*>(here), stage_.inputs, samples, stride});
@@ -49,6 +50,10 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
                    .targets = {},
                    .weights = weights != nullptr ? reinterpret_cast<const T*>(there + weights_at) : nullptr,
                    .ids = {reinterpret_cast<const std::int64_t*>(there + ids_at), ids.size()}};
+  if (data.has_lengths()) {
+    data.lengths(ids, {reinterpret_cast<std::int64_t*>(here + lengths_at), ids.size()});
+    block.samples.lengths = reinterpret_cast<const std::int64_t*>(there + lengths_at);
+  }
   if (labels) {
     data.labels(ids, {reinterpret_cast<std::int32_t*>(here + targets_at), ids.size()});
     block.samples.targets.labels = reinterpret_cast<const std::int32_t*>(there + targets_at);

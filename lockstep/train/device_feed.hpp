@@ -23,6 +23,7 @@ struct DeviceSamples {
   LossTargets<T> targets;
   const T* weights = nullptr;  // null: every sample counts 1
   std::span<const std::int64_t> ids;
+  const std::int64_t* lengths = nullptr;  // of the sequences; null: all have all steps
 };
 
 /// The bytes of a chunk, each part on cache lines of its own.

@@ -32,6 +32,7 @@ void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const
   Pass<T> pass{.kernels = model_.kernels, .context = model_.context, .parameters = model_.weights.data()};
   pass.slots = slots;
   pass.sample_ids = samples.ids;
+  pass.lengths = samples.lengths;
   pass.seed = options.seed;
   Matrix<T> dy;
   if (batch != nullptr) {

@@ -105,6 +105,38 @@ class Dropout(Layer):
     def __init__(self, p: float = 0.5) -> None: ...
     p: float
 
+class Lstm(Layer):
+    def __init__(self, hidden: int, layers: int = 1, bidirectional: bool = False,
+                 all_steps: bool = False, bias: bool = True, init: Init | str | None = None) -> None: ...
+    hidden: int
+    layers: int
+    bidirectional: bool
+    all_steps: bool
+    bias: bool
+    init: Init | str | None
+
+class Gru(Layer):
+    def __init__(self, hidden: int, layers: int = 1, bidirectional: bool = False,
+                 all_steps: bool = False, bias: bool = True, init: Init | str | None = None) -> None: ...
+    hidden: int
+    layers: int
+    bidirectional: bool
+    all_steps: bool
+    bias: bool
+    init: Init | str | None
+
+class Rnn(Layer):
+    def __init__(self, hidden: int, layers: int = 1, bidirectional: bool = False,
+                 all_steps: bool = False, bias: bool = True, init: Init | str | None = None,
+                 relu: bool = False) -> None: ...
+    hidden: int
+    layers: int
+    bidirectional: bool
+    all_steps: bool
+    bias: bool
+    init: Init | str | None
+    relu: bool
+
 class Flatten(Layer):
     def __init__(self) -> None: ...
 

@@ -114,7 +114,7 @@ def load_data(source: str, **keys: Any) -> Data:
     Parameters
     ----------
     source : str
-        ``mnist``, ``fashion-mnist``, ``moons``, ``circles``, ``blobs``, ``quadrants``, or a file or folder.
+        ``mnist``, ``fashion-mnist``, ``moons``, ``circles``, ``blobs``, ``quadrants``, ``adding``, or a file or folder.
     **keys
         Any other key of the section: ``limit=1000``, ``scale=255``, ``split={"test": 0.2}``.
 

@@ -160,6 +160,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(SMALL.flops, (2 * (40 + 30) + 30) * 8)
         lenet = workloads.by_name("lenet5")
         self.assertEqual(list(workloads.multiplications(lenet)), [6 * 134 ** 2, 240000, 48000, 10080, 840])
+        lstm = workloads.by_name("lstm")
+        self.assertEqual(list(workloads.multiplications(lstm)), [28 * 28 * 512, 28 * 128 * 512, 1280])
         self.assertEqual(workloads.Image().flops, 2 * 128 * 121 * 710 * 1270)
         # Maps of 5x4 become 3x2; 7 of 9 rows and 5 of 6 columns of taps lie inside.
         self.assertEqual(list(workloads.multiplications(BLOCK)), [3 * 2 * 7 * 5, 3 * 2 * 6, 3 * 4])
@@ -172,6 +174,7 @@ class Figures(unittest.TestCase):
         # With the biases of the convolutions, which batch normalisation makes superfluous.
         self.assertEqual(count("resnet20"), 269722 + 2752 + 784)  # the paper's, its shortcuts, biases
         self.assertEqual(count("resnet18"), 11178762)
+        self.assertEqual(count("lstm"), 82186)  # what `lockstep inspect` says
         self.assertEqual(count("vgg11"), 9231114)
 
     def test_drawn_samples(self):

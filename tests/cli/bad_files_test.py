@@ -41,7 +41,7 @@ DATA = [
     ("rank.idx", b"\0\0\x08\x00", "byte 3: IDX rank 0"),
     ("bad.gz", b"\x1f\x8b\x08\x00" + b"\0" * 20, "byte 15: the compressed data is damaged"),
     ("cut.gz", gzip.compress(idx((5, 4), bytes(20)))[:-9], "byte 24: the compressed data ends too early, the file is truncated"),
-    ("what.xyz", "hello, world", "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz), CIFAR (.bin), or a folder, .zip or .tar of pictures"),
+    ("what.xyz", "hello, world", "unknown kind of data file, expected .mat, .npz, .npy, .csv, .ts, IDX (.gz), CIFAR (.bin), or a folder, .zip or .tar of pictures"),
 ]
 
 def bomb(width, height):

@@ -90,6 +90,28 @@ TEST(Generators, BlobsSurroundTheirCentres) {
   }
 }
 
+TEST(Generators, AddingMarksTwoNumbers) {
+  const Samples adding = make_adding({.first = 5, .count = 400, .steps = 9});
+  EXPECT_EQ(adding.shape, (Shape{2, 9}));
+  EXPECT_EQ(adding.targets.target_size(), 1);
+  for (std::int64_t i = 0; i < 400; ++i) {
+    double sum = 0;
+    int first = 0, second = 0;
+    for (std::int64_t t = 0; t < 9; ++t) {
+      const double number = adding.features.value((2 * i + 0) * 9 + t),
+                   mark = adding.features.value((2 * i + 1) * 9 + t);
+      EXPECT_TRUE(number >= 0 && number < 1 && (mark == 0 || mark == 1));
+      sum += mark * number;
+      (t < 4 ? first : second) += int(mark);
+    }
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(second, 1);
+    EXPECT_DOUBLE_EQ(sum, adding.targets.values.value(i));
+  }
+  // A test set is the stretch that follows.
+  EXPECT_EQ(make_adding({.first = 6, .count = 1, .steps = 9}).targets.values.value(0), adding.targets.values.value(1));
+}
+
 TEST(Generators, SampleIsAFunctionOfSeedAndIndex) {
   const Samples all = make_circles({.count = 100, .seed = 5, .noise = 0.1});
   const Samples tail = make_circles({.first = 40, .count = 60, .seed = 5, .noise = 0.1});

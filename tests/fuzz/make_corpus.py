@@ -1,4 +1,4 @@
-"""make_corpus.py: writes the seeds of the data formats (corpus/idx, mat5, npy, npz, csv, png) beside this file."""
+"""make_corpus.py: writes the seeds of the data formats (corpus/idx, mat5, npy, npz, csv, ts, png) beside this file."""
 import gzip
 import io
 import pathlib
@@ -142,6 +142,16 @@ def seeds():
         "comma": b"a;b\r\n1,5;x\r\n,NA\r\n",
         "quoted_line": b"a,b\n\"x\ny\",1\nz,?\n",
         "latin": b"k\ncaf\xe9\n",
+    }
+    yield "ts", {
+        "classes": b"# c\n@problemName t\n@timeStamps false\n@classLabel true a b\n@data\n1,2,3:4,5,6:a\n1:2:b\n",
+        "targets": b"@targetLabel true\n@data\n1,2:0.5\n3:-2e1\n",
+        "plain": b"@data\r\n1,2\r\n3,4\r\n",
+        "stamps": b"@timeStamps true\n@data\n(0,1),(1,2):a\n",
+        "missing": b"@data\n1,?,3\n",
+        "uneven": b"@data\n1,2:3\n",
+        "long": b"@data\n" + b"1\n" * 50 + b",".join(b"1" for _ in range(200)) + b"\n",
+        "cut": b"@classLabel true a",
     }
     palette = chunk(b"PLTE", bytes(range(12))) + chunk(b"tRNS", b"\0\x80")
     yield "png", {

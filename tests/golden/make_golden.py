@@ -3,6 +3,8 @@ float64. tests/train/golden_test.cpp trains the same networks with Lockstep and 
 
     python3 -m venv venv && venv/bin/pip install torch==2.4.1 "numpy<2" && venv/bin/python make_golden.py
 
+The cases of recurrent layers were added with PyTorch 2.15.0; the others kept their lines.
+
 A case holds everything that both sides need: the network in the language of model files (network_json.hpp), the options
 of training, and for each parameter how its first values are made. Inputs, targets and first weights come from one
 integer formula (`noise`), so the file holds results only. Of a tensor it keeps the sum, the sum of magnitudes, a dot
@@ -79,6 +81,11 @@ def layer_norm(eps=1e-5):
     return {"layer_norm": {"eps": eps}}
 
 
+def recurrent(kind, hidden, layers=1, bidirectional=False, all_steps=False, bias=True, **more):
+    return {kind: {"hidden": hidden, "layers": layers, "bidirectional": bidirectional, "all_steps": all_steps,
+                   "bias": bias, **more}}
+
+
 def residual(body, shortcut=()):
     return {"residual": {"body": list(body), "shortcut": list(shortcut)}}
 
@@ -90,6 +97,40 @@ class Function(nn.Module):
 
     def forward(self, x):
         return self.function(x)
+
+
+class Lengths:
+    """The lengths of the sequences of a case; None: all have all steps."""
+    current = None
+
+
+def recurrent_module(kind, f, features):
+    """An LSTM, GRU or RNN over [samples, features, steps]. Its parameters keep PyTorch's names; a step behind the end of a
+    sequence has the state of its end."""
+    base = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}[kind]
+
+    class Recurrent(base):
+        def forward(self, x):
+            x = x.permute(0, 2, 1)
+            lengths = Lengths.current if Lengths.current is not None else torch.full((len(x),), x.shape[1])
+            packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+            y, state = super().forward(packed)
+            state = state[0] if kind == "lstm" else state  # [layers * directions, samples, hidden]
+            ends = state[-self.directions:].permute(1, 0, 2)  # of the last layer
+            if not f["all_steps"]:
+                return ends.reshape(len(x), -1)
+            y = nn.utils.rnn.pad_packed_sequence(y, batch_first=True, total_length=x.shape[1])[0]
+            kept = ends.clone()
+            if self.directions == 2:  # behind the end the second direction has not begun
+                kept[:, 1] = 0
+            beyond = torch.arange(x.shape[1])[None, :] >= lengths[:, None]
+            return torch.where(beyond[:, :, None], kept.reshape(len(x), 1, -1), y).permute(0, 2, 1)
+
+    more = {"nonlinearity": "relu" if f["relu"] else "tanh"} if kind == "rnn" else {}
+    module = Recurrent(features, f["hidden"], num_layers=f["layers"], bias=f["bias"], batch_first=True,
+                       bidirectional=f["bidirectional"], **more)
+    module.directions = 2 if f["bidirectional"] else 1
+    return module
 
 
 class Residual(nn.Module):
@@ -117,6 +158,8 @@ def module_of(layer, shape):
         return (nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm1d)(shape[0], f["eps"], f["momentum"])
     if kind == "layer_norm":
         return nn.LayerNorm(shape, f["eps"])
+    if kind in ("lstm", "gru", "rnn"):
+        return recurrent_module(kind, f, shape[0])
     if kind == "residual":
         return Residual(sequential(f["body"], shape)[0], sequential(f["shortcut"], shape)[0])
     return {"relu": nn.ReLU, "tanh": nn.Tanh, "flatten": nn.Flatten, "softmax": lambda: nn.Softmax(dim=1),
@@ -206,6 +249,7 @@ def run(case):
     body = model[:-1] if last == contained else model
     optimizer = optimizer_of(model, case["optimizer"], case["l2"])
     scheduler = scheduler_of(optimizer, case["schedule"])
+    Lengths.current = torch.tensor(case["lengths"]) if "lengths" in case else None
     case["losses"] = []
     for step in range(STEPS):
         optimizer.zero_grad()
@@ -224,6 +268,7 @@ def run(case):
     case["weights"] = {name: summary(p, keep) for name, p in model.state_dict().items() if "num_batches" not in name}
     model.eval()
     case["outputs"] = summary(model(x), keep)
+    Lengths.current = None
 
 
 def clip(model, limit):
@@ -290,6 +335,26 @@ def network_cases():
     yield case("layer norm", (2, 6, 6), normalised, optimizer=ADAM)
 
 
+def sequence_cases():
+    """Every recurrent layer alone and stacked, in both directions; then with sequences that end early."""
+    yield case("lstm", (3, 5), [recurrent("lstm", 4), linear(10)], optimizer=ADAM, keep=1)
+    yield case("gru", (3, 5), [recurrent("gru", 4), linear(10)], optimizer=ADAM, keep=1)
+    yield case("rnn", (3, 5), [recurrent("rnn", 4, relu=False), linear(10)], optimizer=ADAM, keep=1)
+    yield case("rnn with ReLU, no bias", (3, 5), [recurrent("rnn", 4, bias=False, relu=True), linear(10)],
+               keep=1)
+    stacked = [recurrent("lstm", 3, layers=2, bidirectional=True, all_steps=True), plain("tanh"),
+               recurrent("gru", 4, layers=2, bidirectional=True, all_steps=True),
+               recurrent("rnn", 3, layers=2, bidirectional=True, relu=False), linear(10)]
+    yield case("stacked recurrent layers", (3, 4), stacked, optimizer=ADAM, keep=1)
+    lengths = [5, 1, 3, 2, 5, 4, 1, 3]
+    for kind, more in (("lstm", {}), ("gru", {}), ("rnn", {"relu": False})):
+        layers = [recurrent(kind, 3, layers=2, bidirectional=True, all_steps=True, **more),
+                  recurrent(kind, 4, bidirectional=True, **more), linear(10)]
+        yield case(f"{kind}, sequences that end", (3, 5), layers, optimizer=ADAM, lengths=lengths, keep=1)
+    flat = [recurrent("lstm", 3, all_steps=True), plain("flatten"), linear(10)]
+    yield case("lstm, all steps that end", (3, 5), flat, lengths=lengths, keep=1)
+
+
 def loss_cases():
     yield case("softmax as last layer", (6,), mlp(last=[plain("softmax")]), classes=3)
     yield case("binary, one output", (6,), mlp(outputs=1, last=[SIGMOID]), classes=2, loss="binary-cross-entropy")
@@ -318,7 +383,7 @@ def optimizer_cases():
 
 def main():
     torch.set_num_threads(1)
-    cases = [*network_cases(), *loss_cases(), *optimizer_cases()]
+    cases = [*network_cases(), *sequence_cases(), *loss_cases(), *optimizer_cases()]
     for c in cases:
         run(c)
     lines = ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases)

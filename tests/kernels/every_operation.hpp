@@ -294,6 +294,98 @@ class EveryOperation {
     for (const auto* values : {&dgamma, &dbeta}) keep("layer_norm_backward", *values);
   }
 
+  static constexpr std::int64_t kHidden = 7;
+
+  /// The first step, which has no state before it, and another one.
+  void lstm_forward() {
+    for (const bool first : {true, false}) {
+      const auto zi = input(4 * kHidden), zh = input(4 * kHidden), before = input(kHidden);
+      TestMatrix<T> gates(4 * kHidden, kSamples), c(kHidden, kSamples), h(kHidden, kSamples);
+      LstmForward<T> step = {
+          .zi = zi.view(), .zh = zh.view(), .c_before = {}, .gates = gates.view(), .c = c.view(), .h = h.view()};
+      if (!first) step.c_before = before.view();
+      kernels_.lstm_forward(step, context_);
+      for (const auto* values : {&gates, &c, &h}) keep("lstm_forward", *values);
+    }
+  }
+
+  void lstm_backward() {
+    for (const bool first : {true, false})
+      for (const bool last : {true, false}) {
+        const auto gates = input(4 * kHidden), c = input(kHidden), before = input(kHidden), dh = input(kHidden),
+                   after = input(kHidden);
+        TestMatrix<T> dz(4 * kHidden, kSamples), dc(kHidden, kSamples);
+        LstmBackward<T> step = {.gates = gates.view(),
+                                .c = c.view(),
+                                .c_before = {},
+                                .dh = dh.view(),
+                                .dc_after = {},
+                                .dz = dz.view(),
+                                .dc_before = dc.view()};
+        if (!first) step.c_before = before.view();
+        if (!last) step.dc_after = after.view();
+        kernels_.lstm_backward(step, context_);
+        for (const auto* values : {&dz, &dc}) keep("lstm_backward", *values);
+      }
+  }
+
+  void gru_forward() {
+    for (const bool first : {true, false}) {
+      const auto zi = input(3 * kHidden), zh = input(3 * kHidden), before = input(kHidden);
+      TestMatrix<T> gates(3 * kHidden, kSamples), h(kHidden, kSamples);
+      GruForward<T> step = {.zi = zi.view(), .zh = zh.view(), .h_before = {}, .gates = gates.view(), .h = h.view()};
+      if (!first) step.h_before = before.view();
+      kernels_.gru_forward(step, context_);
+      for (const auto* values : {&gates, &h}) keep("gru_forward", *values);
+    }
+  }
+
+  void gru_backward() {
+    for (const bool first : {true, false}) {
+      const auto gates = input(3 * kHidden), zh = input(3 * kHidden), before = input(kHidden), dh = input(kHidden);
+      TestMatrix<T> dzi(3 * kHidden, kSamples), dzh(3 * kHidden, kSamples), direct(kHidden, kSamples);
+      GruBackward<T> step = {.gates = gates.view(),
+                             .zh = zh.view(),
+                             .h_before = {},
+                             .dh = dh.view(),
+                             .dzi = dzi.view(),
+                             .dzh = dzh.view(),
+                             .dh_before = direct.view()};
+      if (!first) step.h_before = before.view();
+      kernels_.gru_backward(step, context_);
+      for (const auto* values : {&dzi, &dzh, &direct}) keep("gru_backward", *values);
+    }
+  }
+
+  void pack_steps() {
+    constexpr std::int64_t kSteps = 5, kStride = kSamples + 3;
+    for (const std::int64_t shift : {-1, 0, 1}) {
+      const auto from = input(6, kSteps * kStride);
+      TestMatrix<T> to(6, kSteps * kSamples);
+      kernels_.pack_steps({.from = from.view(),
+                           .steps = kSteps,
+                           .step_stride = kStride,
+                           .shift = shift,
+                           .slots = cut_.slots(),
+                           .to = to.view()},
+                          context_);
+      keep("pack_steps", to);
+    }
+  }
+
+  void end_steps() {
+    std::array<std::int64_t, kSamples> lengths{};
+    for (std::size_t s = 0; s < lengths.size(); ++s) lengths[s] = std::int64_t(1 + s % 4);
+    for (const bool zeros : {true, false}) {
+      const auto ended = input(6);
+      auto y = input(6);
+      EndSteps<T> step = {.step = 2, .lengths = lengths.data(), .ended = {}, .y = y.view()};
+      if (!zeros) step.ended = ended.view();
+      kernels_.end_steps(step, context_);
+      keep("end_steps", y);
+    }
+  }
+
   void dropout_apply() {
     const auto x = input(9);
     std::array<std::int64_t, kSamples> ids{};

@@ -76,5 +76,15 @@ TEST(Export, RefusesWhatAFormatCannotHold) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+/// Layers whose weights a .mat file has no name for must not be left out of it.
+TEST(Export, MatHoldsEveryWeightOrNone) {
+  const TemporaryFolder folder;
+  for (const LayerSpec& layer : {LayerSpec(LayerNorm{}), LayerSpec(Lstm{.hidden = 2})}) {
+    Network network(std::holds_alternative<Lstm>(layer.kind) ? Shape{2, 3} : Shape{4});
+    network.add(layer).add(Linear{.out = 2});
+    EXPECT_THROW(export_model(network, folder / "w.mat"), Error) << layer_type(layer);
+  }
+}
+
 }  // namespace
 }  // namespace lockstep

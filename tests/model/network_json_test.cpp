@@ -70,8 +70,8 @@ TEST(NetworkJson, NamesThePlaceOfWhatIsWrong) {
             R"(lockstep.model: the key "input" stands twice in one object)");
   EXPECT_EQ(refusal(network_of("3")),
             "lockstep.model.layers[0]: an object with one key, the layer's type, was expected");
-  EXPECT_EQ(refusal(network_of(R"({"relu":{}},{"lstm":{}})")),
-            R"(lockstep.model.layers[1]: the layer type "lstm" is unknown; written by a later version?)");
+  EXPECT_EQ(refusal(network_of(R"({"relu":{}},{"mamba":{}})")),
+            R"(lockstep.model.layers[1]: the layer type "mamba" is unknown; written by a later version?)");
   EXPECT_EQ(refusal(network_of(R"({"relu":{"slope":1}})")),
             R"(lockstep.model.layers[0].relu: the key "slope" is unknown)");
   EXPECT_EQ(refusal(network_of(R"({"linear":{"out":3}})")), R"(lockstep.model.layers[0].linear: "bias" is missing)");

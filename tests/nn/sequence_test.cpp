@@ -17,8 +17,9 @@ constexpr double kTolerance = 1e-7;
 /// A network over one chunk of seven samples in four slots, one of them empty.
 class GradientRun {
  public:
-  explicit GradientRun(Network& network)
+  explicit GradientRun(Network& network, std::vector<std::int64_t> lengths = {})
       : network_(network),
+        lengths_(std::move(lengths)),
         sequence_(network.plans()),
         x_(network.input().elements(), cut_.samples(), 1),
         dy_(network.output().elements(), cut_.samples(), 2),
@@ -67,6 +68,7 @@ class GradientRun {
             .training = true,
             .slots = cut_.slots(),
             .sample_ids = ids_,
+            .lengths = lengths_.empty() ? nullptr : lengths_.data(),
             .seed = 5,
             .epoch = 6};
   }
@@ -86,6 +88,7 @@ class GradientRun {
   }
 
   Network& network_;
+  const std::vector<std::int64_t> lengths_;  // of the samples; empty: all have all steps
   Sequence<double> sequence_;
   const Cut cut_{2, 0, 3, 2};
   TestMatrix<double> x_, dy_;
@@ -227,6 +230,42 @@ TEST(Sequence, GradientsOfNestedResidualBlocks) {
       Residual{.body = {Flatten{}, Linear{.out = 8}, Residual{.body = {Flatten{}}}}, .shortcut = {Linear{.out = 8}}});
   net.add(Linear{.out = 2});
   EXPECT_LT(GradientRun(net).worst_error(), kTolerance);
+}
+
+/// Every recurrent layer in every form.
+std::vector<LayerSpec> recurrences() {
+  std::vector<LayerSpec> all;
+  for (const std::int64_t layers : {1, 2})
+    for (const bool both : {false, true})
+      for (const bool steps : {false, true}) {
+        const bool bias = layers == 1 || !steps;
+        all.emplace_back(Lstm{.hidden = 3, .layers = layers, .bidirectional = both, .all_steps = steps, .bias = bias});
+        all.emplace_back(Gru{.hidden = 3, .layers = layers, .bidirectional = both, .all_steps = steps, .bias = bias});
+        all.emplace_back(Rnn{.hidden = 3, .layers = layers, .bidirectional = both, .all_steps = steps, .bias = bias});
+      }
+  all.emplace_back(Rnn{.hidden = 4, .relu = true});
+  return all;
+}
+
+TEST(Sequence, GradientsOfRecurrentLayers) {
+  for (const LayerSpec& layer : recurrences())
+    for (const std::int64_t steps : {1, 4}) {
+      Network net({2, steps}, Precision::float64), inner({3, steps}, Precision::float64);
+      net.add(layer);
+      inner.add(Tanh{}).add(layer).add(Tanh{}).add(Linear{.out = 2});
+      const std::string name = layer_type(layer) + ", " + layer_detail(layer) + ", " + std::to_string(steps);
+      EXPECT_LT(GradientRun(net).worst_error(), kTolerance) << name;
+      EXPECT_LT(GradientRun(inner).worst_error(), kTolerance) << name;
+    }
+}
+
+TEST(Sequence, GradientsOfSequencesThatEndEarly) {
+  for (const LayerSpec& layer : recurrences()) {
+    Network net({2, 4}, Precision::float64);
+    net.add(layer).add(Linear{.out = 2});
+    EXPECT_LT(GradientRun(net, {4, 1, 2, 3, 4, 1, 3}).worst_error(), kTolerance)
+        << layer_type(layer) << ", " << layer_detail(layer);
+  }
 }
 
 }  // namespace

@@ -55,6 +55,16 @@ TEST_P(Devices, OneHash) {
   }
 }
 
+TEST_P(Devices, OneHashOfSequences) {
+  const DataSplits data = sequence_data();
+  for (const Precision precision : {Precision::float32, Precision::float64}) {
+    PromiseRun naive = recurrent_run(precision);
+    naive.options.backend = Backend::naive;
+    EXPECT_EQ(training_hash(on_device(recurrent_run(precision)), *data.train, *data.test),
+              training_hash(naive, *data.train, *data.test));
+  }
+}
+
 TEST_P(Devices, OneHashInFloat64) {
   PromiseRun run = mlp_run();
   Network network({1, 8, 8}, Precision::float64);

@@ -94,6 +94,31 @@ inline DataSplits promise_data(const PromiseRun& run, std::int64_t count = 50) {
   return blob_images(run.sample, {.count = count, .noise = 5, .classes = 10}, run.weighted);
 }
 
+/// Every recurrent layer, in both directions and several layers, over sequences of 1 to 5 steps. Its layers cannot be
+/// split over ranks, so it is no part of promise_runs().
+inline PromiseRun recurrent_run(Precision precision = Precision::float32) {
+  PromiseRun run{
+      "recurrent", Network({7, 5}, precision, {.kind = InitKind::fan_in_uniform, .biases = true}), {}, {7, 5}};
+  run.network.add(Gru{.hidden = 9, .bidirectional = true, .all_steps = true});
+  run.network.add(Rnn{.hidden = 6, .layers = 2, .all_steps = true}).add(Dropout{.p = 0.2});
+  run.network.add(Lstm{.hidden = 11, .layers = 2, .bidirectional = true}).add(Linear{.out = 10});
+  run.options = {.optimizer = Adam{.lr = 1e-2}, .batch = 40, .slots = 8, .clip_norm = 1};
+  return run;
+}
+
+/// The data of recurrent_run(): as promise_data, each sample with a length.
+inline DataSplits sequence_data(std::int64_t count = 50) {
+  const auto make = [](std::int64_t first, std::int64_t samples_of) {
+    Samples samples = make_blobs({.first = first, .count = samples_of, .noise = 5, .classes = 10, .features = 7 * 5});
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t i = first; i < first + samples_of; ++i) lengths.push_back(1 + i * i % 5);
+    return MemoryDataset(std::move(samples.features), {7, 5}, std::move(samples.targets), "sequences", std::nullopt,
+                         std::nullopt, lengths)
+        .scaled(Scaling(0.1));
+  };
+  return {.train = make(0, count), .test = make(count, 20)};
+}
+
 inline void feed(Sha256& hash, const std::string& text) { hash.update(std::as_bytes(std::span(text))); }
 
 inline void feed(Sha256& hash, const Scores& scores) {

@@ -29,6 +29,41 @@ TEST_P(PromiseRanks, OneHashForRanksAndThreads) {
     }
 }
 
+TEST(PromiseSequences, OneHashForRanksAndStages) {
+  PromiseRun run = recurrent_run();
+  const DataSplits data = sequence_data();
+  run.options.threads = 1;
+  const std::string expected = training_hash(run, *data.train, *data.test);
+  for (const int size : {2, 3, 5}) {
+    run.options.threads = size % 2 + 1;
+    run_ranks(size, [&](Ranks& ranks) {
+      EXPECT_EQ(training_hash(run, *data.train, *data.test, &ranks), expected) << size << " ranks";
+    });
+  }
+  for (const int stages : {2, 3}) {
+    run.options.parallel = {.pipeline = stages};
+    run_ranks(2 * stages, [&](Ranks& ranks) {
+      const std::string hash = training_hash(run, *data.train, *data.test, &ranks);
+      EXPECT_TRUE(!ranks.leader() || hash == expected) << stages << " stages";
+    });
+  }
+}
+
+/// Said in one line, by every rank.
+TEST(PromiseSequences, SplitLayersAreRefused) {
+  PromiseRun run = recurrent_run();
+  run.options.parallel = {.tensor = 2};
+  const DataSplits data = sequence_data();
+  run_ranks(2, [&](Ranks& ranks) {
+    try {
+      training_hash(run, *data.train, *data.test, &ranks);
+      ADD_FAILURE() << "it was not refused";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "layer 0 (gru) cannot be split over ranks; set parallel.tensor = 1");
+    }
+  });
+}
+
 // ranks = data x pipeline x tensor; rank 0 has the whole network at the end of every epoch.
 TEST_P(PromiseRanks, OneHashForNetworksInParts) {
   const DataSplits data = promise_data(run_);

@@ -161,6 +161,36 @@ TEST(PromiseEdges, EmptySlots) {
   }
 }
 
+/// Recurrent layers over sequences that end at different steps.
+TEST(PromiseSequences, OneHashForThreadsAndBackends) {
+  expect_one_hash(recurrent_run(), sequence_data(), {1, 2, 3, 4, 7, 16});
+  PromiseRun run = recurrent_run(Precision::float64);
+  run.options.batch = 16;
+  run.options.slots = 32;
+  expect_one_hash(run, sequence_data(19), {2, 3});
+}
+
+/// What stands behind the end of a sequence changes nothing, and where it ends does.
+TEST(PromiseSequences, LengthsCount) {
+  const DataSplits data = sequence_data();
+  const auto hash_of = [&](const Dataset& train) { return training_hash(recurrent_run(), train, *data.test); };
+  const std::string expected = hash_of(*data.train);
+  const auto with = [&](double behind, std::int64_t longer) {
+    Samples samples = make_blobs({.count = 50, .noise = 5, .classes = 10, .features = 7 * 5});
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t i = 0; i < 50; ++i) lengths.push_back(std::min<std::int64_t>(5, 1 + i * i % 5 + longer));
+    const auto numbers = samples.features.as<double>();
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (std::int64_t(i % 5) >= lengths[i / 35]) numbers[i] = behind;
+    return MemoryDataset(std::move(samples.features), {7, 5}, std::move(samples.targets), "sequences", std::nullopt,
+                         std::nullopt, lengths)
+        .scaled(Scaling(0.1));
+  };
+  EXPECT_EQ(hash_of(*with(0, 0)), expected);
+  EXPECT_EQ(hash_of(*with(std::numeric_limits<double>::quiet_NaN(), 0)), expected);
+  EXPECT_NE(hash_of(*with(0, 1)), expected);
+}
+
 /// More threads than slots, than blocks of parameters, than samples and than processors.
 TEST(PromiseEdges, OneToSixtyFourThreads) {
   const PromiseRun run = mlp_run();

@@ -59,7 +59,7 @@ std::string hash_of_any_team(PromiseRun run, Backend backend) {
 std::string hash_of(Backend backend) {
   Sha256 hash;
   for (const PromiseRun& run : promise_runs()) feed(hash, hash_of_any_team(run, backend));
-  const DataSplits data = image_data();
+  const DataSplits data = image_data(), sequences = sequence_data();
   for (const Precision precision : {Precision::float32, Precision::float64}) {
     const auto run = [&](Network net, TrainOptions options) {
       options.backend = backend;
@@ -74,6 +74,9 @@ std::string hash_of(Backend backend) {
     run(dense(precision), {.loss = Loss::huber, .optimizer = Adam{}, .huber_delta = 0.3, .batch = 24});
     run(convolutional(precision), {.loss = Loss::focal, .optimizer = Adam{}, .batch = 48});
     run(dense(precision), {.loss = Loss::squared_error, .optimizer = RmsProp{}, .batch = 0, .clip_norm = 0.5});
+    PromiseRun recurrent = recurrent_run(precision);
+    recurrent.options.backend = backend;
+    feed_training(hash, std::move(recurrent.network), recurrent.options, *sequences.train, *sequences.test);
   }
   return to_hex(hash.finish());
 }

@@ -83,8 +83,31 @@ inline std::vector<ExampleNetwork> image_networks(Precision precision) {
   return all;
 }
 
+inline std::vector<ExampleNetwork> sequence_networks(Precision precision) {
+  std::vector<ExampleNetwork> all;
+  Network stacked({3, 5}, precision);
+  stacked.add(Lstm{.hidden = 4, .layers = 2, .bidirectional = true, .all_steps = true}).add(Relu{});
+  stacked.add(Gru{.hidden = 3, .bidirectional = true, .all_steps = true}).add(Rnn{.hidden = 4, .layers = 2});
+  stacked.add(Linear{.out = 3});
+  all.push_back({"stacked", std::move(stacked)});
+  Network single({2, 4}, precision);
+  single.add(Rnn{.hidden = 3, .bidirectional = true, .all_steps = true, .bias = false, .relu = true});
+  single.add(Gru{.hidden = 5, .layers = 2, .all_steps = true, .bias = false}).add(Lstm{.hidden = 4, .bias = false});
+  all.push_back({"single", std::move(single)});
+  Network forward({3, 4}, precision);  // in one direction
+  forward.add(Lstm{.hidden = 4, .layers = 2, .all_steps = true}).add(Gru{.hidden = 5, .all_steps = true});
+  forward.add(Rnn{.hidden = 3, .layers = 2});
+  all.push_back({"forward", std::move(forward)});
+  Network last({3, 6}, precision);
+  last.add(Gru{.hidden = 4, .bidirectional = true});
+  all.push_back({"last", std::move(last)});
+  for (ExampleNetwork& example : all) stir(example.network);
+  return all;
+}
+
 inline std::vector<ExampleNetwork> example_networks(Precision precision) {
   std::vector<ExampleNetwork> all = linear_networks(precision);
+  for (ExampleNetwork& example : sequence_networks(precision)) all.push_back(std::move(example));
   for (ExampleNetwork& example : image_networks(precision)) all.push_back(std::move(example));
   return all;
 }

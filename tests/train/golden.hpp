@@ -41,8 +41,9 @@ inline Json load() {
 
 class GoldenData final : public Dataset {
  public:
-  GoldenData(Shape shape, std::int64_t samples, std::int64_t classes, std::int64_t outputs)
-      : shape_(shape), samples_(samples), classes_(classes), outputs_(outputs) {}
+  GoldenData(Shape shape, std::int64_t samples, std::int64_t classes, std::int64_t outputs,
+             std::vector<std::int64_t> lengths = {})
+      : shape_(shape), samples_(samples), classes_(classes), outputs_(outputs), lengths_(std::move(lengths)) {}
 
   std::int64_t size() const override { return samples_; }
   Shape sample_shape() const override { return shape_; }
@@ -50,6 +51,10 @@ class GoldenData final : public Dataset {
   std::int64_t target_size() const override { return classes_ > 0 ? 0 : outputs_; }
   void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { fill(ids, x); }
   void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { fill(ids, x); }
+  bool has_lengths() const override { return !lengths_.empty(); }
+  void lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const override {
+    for (std::size_t j = 0; j < ids.size(); ++j) out[j] = lengths_.at(std::size_t(ids[j]));
+  }
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override {
     for (std::size_t j = 0; j < ids.size(); ++j) out[j] = std::int32_t(mix(kLabel, ids[j]) % std::uint32_t(classes_));
   }
@@ -73,6 +78,7 @@ class GoldenData final : public Dataset {
 
   Shape shape_;
   std::int64_t samples_, classes_, outputs_;
+  std::vector<std::int64_t> lengths_;  // of sequences; empty: all samples have all steps
 };
 
 /// The network of a case with its first weights. Throws std::runtime_error where a parameter has another name or shape.

@@ -72,7 +72,8 @@ class Golden : public ::testing::TestWithParam<Case> {
  protected:
   const Json& json = GetParam().json;
   Network network = make_network(json);
-  GoldenData data{network.input(), json["samples"], json["classes"], network.output().elements()};
+  GoldenData data{network.input(), json["samples"], json["classes"], network.output().elements(),
+                  json.value("lengths", std::vector<std::int64_t>{})};
   Trainer trainer{network, make_options(json, GetParam().slots)};
   std::vector<std::int64_t> ids = [this] {
     std::vector<std::int64_t> all(std::size_t(data.size()));

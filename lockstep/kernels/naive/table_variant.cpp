@@ -11,6 +11,7 @@
 #include "lockstep/kernels/naive/optimizer.hpp"
 #include "lockstep/kernels/naive/pool2d.hpp"
 #include "lockstep/kernels/naive/primitives.hpp"
+#include "lockstep/kernels/naive/recurrent.hpp"
 #include "lockstep/kernels/naive/softmax.hpp"
 #include "lockstep/kernels/naive/table.hpp"
 

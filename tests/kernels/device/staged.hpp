@@ -157,6 +157,32 @@ void stage(Stage& s, LayerNormBackward<T>& a) {
   s.vector(a.inv_std, a.x.cols), s.matrix(a.dx), s.vector(a.dgamma, a.x.rows), s.vector(a.dbeta, a.x.rows);
 }
 template <class T>
+void stage(Stage& s, LstmForward<T>& a) {
+  s.matrix(a.zi), s.matrix(a.zh), s.matrix(a.c_before), s.matrix(a.gates), s.matrix(a.c), s.matrix(a.h);
+}
+template <class T>
+void stage(Stage& s, LstmBackward<T>& a) {
+  s.matrix(a.gates), s.matrix(a.c), s.matrix(a.c_before), s.matrix(a.dh), s.matrix(a.dc_after), s.matrix(a.dz);
+  s.matrix(a.dc_before);
+}
+template <class T>
+void stage(Stage& s, GruForward<T>& a) {
+  s.matrix(a.zi), s.matrix(a.zh), s.matrix(a.h_before), s.matrix(a.gates), s.matrix(a.h);
+}
+template <class T>
+void stage(Stage& s, GruBackward<T>& a) {
+  s.matrix(a.gates), s.matrix(a.zh), s.matrix(a.h_before), s.matrix(a.dh), s.matrix(a.dzi), s.matrix(a.dzh);
+  s.matrix(a.dh_before);
+}
+template <class T>
+void stage(Stage& s, PackSteps<T>& a) {
+  s.matrix(a.from), s.matrix(a.to);
+}
+template <class T>
+void stage(Stage& s, EndSteps<T>& a) {
+  s.vector(a.lengths, a.y.cols), s.matrix(a.ended), s.matrix(a.y);
+}
+template <class T>
 void stage(Stage& s, DropoutApply<T>& a) {
   const std::int64_t* ids = a.sample_ids.data();
   s.vector(ids, static_cast<std::int64_t>(a.sample_ids.size())), s.matrix(a.x), s.matrix(a.y);

@@ -56,6 +56,12 @@
   X(primitives, xxt_elements)               \
   X(primitives, xxt_transpose)              \
   X(primitives, xxt_tiles)                  \
+  X(recurrent, lstm_forward)                \
+  X(recurrent, lstm_backward)               \
+  X(recurrent, gru_forward)                 \
+  X(recurrent, gru_backward)                \
+  X(recurrent, pack_steps)                  \
+  X(recurrent, end_steps)                   \
   X(slots, add_slots)
 
 #define LOCKSTEP_VECTOR_KERNELS(X)          \
