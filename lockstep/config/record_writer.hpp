@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "lockstep/config/toml.hpp"
+#include "lockstep/data/sample_weights.hpp"
 #include "lockstep/nn/layers.hpp"
 
 namespace lockstep {
@@ -27,7 +28,16 @@ std::string toml_text(const Extent& extent, int = 0);
 inline std::string toml_text(const std::vector<std::int64_t>& list, int = 0) {
   return fmt::format("[{}]", fmt::join(list, ", "));
 }
+inline std::string toml_text(const std::vector<std::string>& list, int = 0) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : list) quoted.push_back(toml_quote(text));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
 std::string toml_text(const std::vector<LayerSpec>& layers, int indent);
+inline constexpr const char* kBalanced = "balanced";
+inline std::string toml_text(const ClassWeights& weights, int = 0) {
+  return weights.balanced ? toml_quote(kBalanced) : fmt::format("[{}]", fmt::join(weights.values, ", "));
+}
 
 /// A value that means "by default" and cannot be written.
 template <class T>
@@ -38,6 +48,7 @@ template <class T>
 bool is_absent(const std::vector<T>& list) {
   return list.empty();
 }
+inline bool is_absent(const ClassWeights& weights) { return !weights.any(); }
 template <class T>
 bool is_absent(const T&) {
   return false;

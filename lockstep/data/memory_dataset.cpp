@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -26,6 +27,10 @@ void Dataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha) cons
 void Dataset::lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const {
   const Shape shape = sample_shape();
   std::fill_n(out.begin(), ids.size(), shape.rank() == 0 ? 1 : shape[shape.rank() - 1]);
+}
+
+void Dataset::weights(std::span<const std::int64_t>, std::span<double>) const {
+  throw Error(ExitCode::bug, "data set: weights asked for, but it has none");
 }
 
 std::vector<std::int64_t> ids_from(std::int64_t first, std::int64_t count) {
@@ -67,10 +72,10 @@ std::shared_ptr<const StoredDataset> StoredDataset::scaled(const Scaling& scalin
 }
 
 MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name,
-                             std::optional<ElementType> source_type, std::optional<Shape> source_shape,
+                             std::optional<ElementType> source_type, std::optional<Shape> source_shape, bool missing,
                              std::vector<std::int64_t> lengths)
     : StoredDataset(make_store(std::move(features), sample_shape, std::move(targets), name, source_type, source_shape,
-                               std::move(lengths))) {}
+                               missing, std::move(lengths))) {}
 
 namespace {
 
@@ -103,7 +108,7 @@ void end_sequences(Array& features, const Shape& shape, std::span<const std::int
 std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array features, Shape sample_shape,
                                                                       Targets targets, std::string_view name,
                                                                       std::optional<ElementType> source_type,
-                                                                      std::optional<Shape> source_shape,
+                                                                      std::optional<Shape> source_shape, bool missing,
                                                                       std::vector<std::int64_t> lengths) {
   auto store = std::make_shared<InMemory>();
   const std::int64_t sample_elements = sample_shape.elements();
@@ -113,8 +118,9 @@ std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array feat
                 fmt::format("data set: {} does not hold samples {}", features.describe(), sample_shape.str()));
   check_targets(targets, store->size, name);
   if (!lengths.empty()) end_sequences(features, sample_shape, lengths, name);
-  check_finite(features, name);
+  if (!missing) check_finite(features, name);
   store->lengths = std::move(lengths);
+  store->name = name;
   store->type = features.type;
   store->sample_bytes = sample_elements * element_size(features.type);
   store->source_type = source_type.value_or(features.type);
@@ -123,6 +129,15 @@ std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array feat
   store->features = std::move(features);
   store->targets = std::move(targets);
   return store;
+}
+
+std::shared_ptr<const MemoryDataset> MemoryDataset::filled(std::span<const double> fills) const {
+  Array features = raw_features();
+  const auto values = features.as<double>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::isnan(values[i])) values[i] = fills[i % fills.size()];
+  return std::make_shared<MemoryDataset>(std::move(features), sample_shape(), store().targets,
+                                         static_cast<const InMemory&>(store()).name, source_type(), source_shape());
 }
 
 void MemoryDataset::find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>&,

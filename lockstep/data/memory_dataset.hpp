@@ -36,6 +36,10 @@ class StoredDataset : public Dataset {
   }
   bool has_lengths() const override { return !store_->lengths.empty(); }
   void lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const override;
+  bool has_weights() const override { return !store_->targets.weights.empty(); }
+  void weights(std::span<const std::int64_t> ids, std::span<double> out) const override {
+    store_->targets.gather_weights(ids, out);
+  }
   std::string describe() const override;
 
   std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const;
@@ -79,13 +83,18 @@ class MemoryDataset final : public StoredDataset {
  public:
   /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data), beginning with `name`:
   /// a feature or a real target is not finite, a label is outside [0, classes), or the number of targets (if there are
-  /// any) is not the number of samples.
+  /// any) is not the number of samples; the same of weights, one negative or not finite, or all 0.
+  /// missing: features may be NaN, to be replaced by filled().
   /// source_type, source_shape: of what the features were computed from; nothing: they are as the source holds them.
   /// lengths: of sequences, one per sample, each from 1 to the last extent of a sample, Error(data) otherwise; the
   /// features behind them become 0.
   MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",
                 std::optional<ElementType> source_type = std::nullopt, std::optional<Shape> source_shape = std::nullopt,
-                std::vector<std::int64_t> lengths = {});
+                bool missing = false, std::vector<std::int64_t> lengths = {});
+
+  /// A copy with fills[f] in place of every NaN of feature f; features are float64. Error(data) as above for those that
+  /// stay NaN.
+  std::shared_ptr<const MemoryDataset> filled(std::span<const double> fills) const;
 
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override;
   const Array& raw_features() const { return static_cast<const InMemory&>(store()).features; }
@@ -93,10 +102,12 @@ class MemoryDataset final : public StoredDataset {
  private:
   struct InMemory : Store {
     Array features;
+    std::string name;
   };
   static std::shared_ptr<const Store> make_store(Array features, Shape sample_shape, Targets targets,
                                                  std::string_view name, std::optional<ElementType> source_type,
-                                                 std::optional<Shape> source_shape, std::vector<std::int64_t> lengths);
+                                                 std::optional<Shape> source_shape, bool missing,
+                                                 std::vector<std::int64_t> lengths);
   void find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
                  std::span<const std::byte*> rows) const override;
   std::shared_ptr<StoredDataset> copy() const override { return std::make_shared<MemoryDataset>(*this); }

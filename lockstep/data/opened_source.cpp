@@ -114,6 +114,8 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
   require_setting(wanted.steps >= 2 && wanted.steps <= 1 << 20, config, "steps",
                   fmt::format("steps {} is out of range", wanted.steps));
   require_setting(config.layout.empty(), config, "layout", "layout is for files of images");
+  require_setting(config.weights.empty(), config, "weights",
+                  "generated samples have no weights; train.class_weights weighs classes");
   OpenedSource opened;
   if (generator.make != &make_adding)
     opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
@@ -164,7 +166,8 @@ const std::vector<std::string>& source_names() {
   return names;
 }
 
-std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name) {
+std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name,
+                                                    bool missing) {
   const ElementType source_type = samples.features.type;
   bool channel_axis = samples.features.rank() == 4;
   const Shape source_shape{std::span<const std::int64_t>(samples.features.dims).subspan(1)};
@@ -190,7 +193,7 @@ std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataC
   if (config.steps != 0)
     samples = at_setting(config, "steps", [&] { return with_steps(std::move(samples), config.steps, name); });
   return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name,
-                                         source_type, source_shape, std::move(samples.lengths));
+                                         source_type, source_shape, missing, std::move(samples.lengths));
 }
 
 bool is_channels_last(const DataConfig& config) {
@@ -205,7 +208,7 @@ bool is_named_source(std::string_view source) {
   return std::find(names.begin(), names.end(), source) != names.end();
 }
 
-OpenedSource open_source(const DataConfig& config, DataUse use) {
+OpenedSource open_source(const DataConfig& config, DataUse use, const TrainedData& trained) {
   for (const Generator& generator : kGenerators) {
     if (config.source == generator.name) return open_generator(generator, config);
   }
@@ -217,13 +220,13 @@ OpenedSource open_source(const DataConfig& config, DataUse use) {
     from_files.test = files.test_images.string();
     from_files.test_labels = files.test_labels.string();
     if (from_files.classes == 0) from_files.classes = 10;
-    OpenedSource opened = open_path(from_files, use);
+    OpenedSource opened = open_path(from_files, use, trained);
     opened.class_names = catalog_class_names(config.source);
     return opened;
   }
   require_setting(!config.source.empty(), config, "source",
                   "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs, adding or a path");
-  return open_path(config, use);
+  return open_path(config, use, trained);
 }
 
 }  // namespace lockstep

@@ -44,6 +44,8 @@ struct ModelInfo {
   bool bytes = false;                      // the source holds bytes
   bool lengths = false;                    // its samples were sequences that end at different steps
   std::vector<std::string> class_names{};  // of class 0, 1, ...; empty: the numbers are the names
+  bool named_labels = false;               // the labels of the source are these names
+  std::optional<TablePlan> table{};        // how the columns of a table become inputs; nothing: the source was no table
 
   friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
 };
