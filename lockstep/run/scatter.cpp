@@ -168,7 +168,7 @@ std::shared_ptr<const Dataset> scatter_part(Stream& stream, bool leader, const s
   if (leader) return own;
   if (targets == 0) y.values = {kType, {0, 0}, {}};
   auto data = std::make_shared<MemoryDataset>(std::move(x), Shape(header.shape), std::move(y), "the data of rank 0",
-                                              std::nullopt, std::nullopt, header.lengths);
+                                              std::nullopt, std::nullopt, false, header.lengths);
   if (header.one_hot) return std::make_shared<OneHotDataset>(std::move(data));
   return data;
 }

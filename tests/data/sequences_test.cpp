@@ -56,7 +56,7 @@ TEST(Sequences, PaddedToMoreSteps) {
 
 TEST(Sequences, LengthsAreChecked) {
   const auto make = [](std::vector<std::int64_t> lengths) {
-    return MemoryDataset(numbers({2, 1, 3}), {1, 3}, {}, "t", std::nullopt, std::nullopt, std::move(lengths));
+    return MemoryDataset(numbers({2, 1, 3}), {1, 3}, {}, "t", std::nullopt, std::nullopt, false, std::move(lengths));
   };
   const MemoryDataset data = make({3, 1});
   EXPECT_TRUE(data.has_lengths());

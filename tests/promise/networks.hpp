@@ -113,7 +113,7 @@ inline DataSplits sequence_data(std::int64_t count = 50) {
     std::vector<std::int64_t> lengths;
     for (std::int64_t i = first; i < first + samples_of; ++i) lengths.push_back(1 + i * i % 5);
     return MemoryDataset(std::move(samples.features), {7, 5}, std::move(samples.targets), "sequences", std::nullopt,
-                         std::nullopt, lengths)
+                         std::nullopt, false, lengths)
         .scaled(Scaling(0.1));
   };
   return {.train = make(0, count), .test = make(count, 20)};

@@ -183,7 +183,7 @@ TEST(PromiseSequences, LengthsCount) {
     for (std::size_t i = 0; i < numbers.size(); ++i)
       if (std::int64_t(i % 5) >= lengths[i / 35]) numbers[i] = behind;
     return MemoryDataset(std::move(samples.features), {7, 5}, std::move(samples.targets), "sequences", std::nullopt,
-                         std::nullopt, lengths)
+                         std::nullopt, false, lengths)
         .scaled(Scaling(0.1));
   };
   EXPECT_EQ(hash_of(*with(0, 0)), expected);
