@@ -111,6 +111,7 @@ void read_value(const Value& value, const Place& place, AnyValue, std::vector<st
 void read_value(const Value& value, const Place& place, AnyValue, ClassWeights& out);
 void read_value(const Value& value, const Place& place, AnyValue, ResizeConfig& out);
 void read_value(const Value& value, const Place& place, AnyValue, SplitConfig& out);
+void read_value(const Value& value, const Place& place, AnyValue, AugmentConfig& out);
 void read_value(const Value& value, const Place& place, CountOrFraction, double& out);
 inline void read_value(const Value& value, const Place& place, OneOf names, std::string& out) {
   out = names.names()[as_choice(value, place.path, names.names())];
@@ -123,10 +124,13 @@ inline void read_value(const Value& value, const Place& place, TextOrIndex text,
   out = index ? std::to_string(as_integer(value, place.path, text.range)) : as_string(value, place.path);
 }
 
+void read_value(const Value& value, const Place& place, TextOrIndex text, std::vector<std::string>& out);
+
 /// What is wrong with a required value that is empty.
 inline std::string empty_fault(const std::string&, const char* hint) { return fmt::format("is empty; {}", hint); }
 inline std::string empty_fault(const std::vector<LayerSpec>&, const char*) { return "has no layers"; }
 inline std::string empty_fault(const std::vector<std::int64_t>&, const char*) { return "has no numbers"; }
+inline std::string empty_fault(const std::vector<std::string>&, const char*) { return "has no names"; }
 
 /// Reads one field, where the table has it. `name`: what the record is called in hints.
 template <class Record, class Each>

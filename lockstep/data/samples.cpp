@@ -216,6 +216,8 @@ void check_input(const Shape& input, const Dataset& data) {
                                     : "data.layout says how the file stores samples (\"nchw\" or \"nhwc\"); ",
                            fmt::join(input.extents(), ", "));
   }
+  const bool pictures = shape.rank() == 3 && input.rank() == 3 && shape[0] == input[0] && input[1] == input[2];
+  if (pictures) message += fmt::format("; data.resize = {} brings pictures to that size", input[1]);
   throw Error(ExitCode::usage, message);
 }
 

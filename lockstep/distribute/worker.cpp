@@ -14,10 +14,11 @@ Worker<T>::Worker(const Sequence<T>& body, const Stage& stage, Loss loss, const 
 template <class T>
 void Worker<T>::reserve(const Chunk& chunk, ChunkBuffers<T>& buffers) const {
   const auto samples = static_cast<std::int64_t>(chunk.ids.size());
-  const std::int64_t slots = chunk.slots.count();
+  const std::int64_t slots = chunk.gradients != nullptr ? chunk.slots.count() : 0;
   if (samples <= buffers.samples && slots <= buffers.slots) return;
   buffers.samples = std::max(samples, buffers.samples);
   buffers.slots = std::max(slots, buffers.slots);
+  buffers.memory = {};  // first the old one: both may not fit
   buffers.memory = body_.make_memory(buffers.samples, buffers.slots);
   buffers.input = AlignedBuffer<T>(stage_.inputs * padded(buffers.samples));
   buffers.gradient = AlignedBuffer<T>(stage_.outputs * padded(buffers.samples));
@@ -90,6 +91,14 @@ template <class T>
 Matrix<T> Worker<T>::score(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores, PhaseTimes& times) {
   Lap lap;
   body_.gather_output(pass_of(chunk), buffers.memory);
+  lap(times.loss);
+  return score_outputs(chunk, buffers, scores, times);
+}
+
+template <class T>
+Matrix<T> Worker<T>::score_outputs(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores,
+                                   PhaseTimes& times) {
+  Lap lap;
   const auto samples = static_cast<std::int64_t>(chunk.ids.size());
   if (losses_.size() < padded(samples)) losses_ = AlignedBuffer<T>(padded(samples));
   const LossTargets<T> targets = load_targets(chunk);
@@ -137,8 +146,36 @@ void Worker<T>::gather(const Chunk& chunk, Matrix<T> matrix, const Split& split,
   settle(none, times);
 }
 
+/// The outputs of all samples of the chunk, computed for a few at a time: their activations stay in cache, and the
+/// memory of training serves them.
+template <class T>
+void Worker<T>::infer(const Chunk& chunk, PhaseTimes& times) {
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  if (outputs_.size() < stage_.outputs * padded(samples)) outputs_ = AlignedBuffer<T>(stage_.outputs * padded(samples));
+  const Matrix<T> outputs{outputs_.data(), stage_.outputs, samples, padded(samples)};
+  Chunk some = chunk;
+  for (std::int64_t first = 0; first < samples; first += chunk.samples_at_once) {
+    const std::int64_t count = std::min(samples - first, chunk.samples_at_once);
+    const std::int64_t bounds[] = {0, count};
+    some.ids = chunk.ids.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    some.slots = {bounds};
+    reserve(some, buffers_);
+    load(some, buffers_, times);
+    forward(some, buffers_, times);
+    body_.gather_output(pass_of(some), buffers_.memory);
+    for (std::int64_t row = 0; row < stage_.outputs; ++row)
+      std::copy_n(&buffers_.y(row, 0), count, &outputs(row, first));
+  }
+  buffers_.y = outputs;
+}
+
 template <class T>
 void Worker<T>::run(const Chunk& chunk, SlotScores& scores, PhaseTimes& times) {
+  if (chunk.samples_at_once > 0 && chunk.samples_at_once < static_cast<std::int64_t>(chunk.ids.size())) {
+    infer(chunk, times);
+    score_outputs(chunk, buffers_, scores, times);
+    return;
+  }
   reserve(chunk, buffers_);
   load(chunk, buffers_, times);
   forward(chunk, buffers_, times);

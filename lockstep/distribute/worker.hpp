@@ -51,6 +51,7 @@ class Worker {
     const T* weight_columns = nullptr;  // the second copy of split weights
     T scale = T(1);                     // of the loss
     T* gradients = nullptr;             // every element is written; null: inference
+    std::int64_t samples_at_once = 0;   // in inference, through the whole network; 0: all
     std::uint64_t seed = 0;
     std::uint32_t epoch = 0;
     Recorder* recorder = nullptr;    // null: not profiling
@@ -59,6 +60,8 @@ class Worker {
 
   /// Through the whole network: forward, loss and, in training, backward.
   void run(const Chunk& chunk, SlotScores& scores, PhaseTimes& times);
+  /// Gives back the memory of `run`, until it runs again.
+  void release() { buffers_ = {}; }
 
   // The same in parts, in this order, for stages: `buffers` are the chunk's own until backward has returned.
   void reserve(const Chunk& chunk, ChunkBuffers<T>& buffers) const;
@@ -85,6 +88,8 @@ class Worker {
   LossTargets<T> load_targets(const Chunk& chunk);
   /// Null: every sample counts 1.
   const T* load_weights(const Chunk& chunk);
+  void infer(const Chunk& chunk, PhaseTimes& times);
+  Matrix<T> score_outputs(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores, PhaseTimes& times);
 
   const Sequence<T>& body_;
   const Stage& stage_;
@@ -93,7 +98,7 @@ class Worker {
   TensorGroup* group_;
   KernelContext context_;
   ChunkBuffers<T> buffers_;  // of run()
-  AlignedBuffer<T> losses_, targets_;
+  AlignedBuffer<T> losses_, targets_, outputs_;
   std::vector<std::int32_t> labels_;
   AlignedBuffer<T> weights_;
 };

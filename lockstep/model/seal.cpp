@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -114,7 +115,7 @@ bool total_is_right(std::span<const std::byte> bytes) {
 
 std::vector<std::byte> write_sealed(Safetensors contents) {
   contents.metadata[kDigestKey] = std::string(kDigits, '0');
-  std::vector<std::byte> bytes = write_safetensors(contents);
+  std::vector<std::byte> bytes = write_safetensors(std::move(contents));
   const std::size_t at = as_text(bytes).find(kBeforeDigits) + kBeforeDigits.size();
   const std::string digest = digest_of(bytes, at);
   std::memcpy(bytes.data() + at, digest.data(), kDigits);
@@ -123,7 +124,7 @@ std::vector<std::byte> write_sealed(Safetensors contents) {
 
 std::vector<std::byte> write_with_total(Safetensors contents) {
   contents.tensors.push_back({kTotalTensor, make_array(ElementType::uint8, {static_cast<std::int64_t>(kTotalBytes)})});
-  std::vector<std::byte> bytes = write_safetensors(contents);
+  std::vector<std::byte> bytes = write_safetensors(std::move(contents));
   const Sha256Digest total = total_of(bytes);
   std::memcpy(bytes.data() + bytes.size() - kTotalBytes, total.data(), kTotalBytes);
   return bytes;

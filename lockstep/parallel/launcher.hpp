@@ -28,6 +28,10 @@ std::optional<Launcher> find_launcher(const Environment& environment);
 /// In the environment of this process.
 std::optional<Launcher> find_launcher();
 
+/// The number of this process among those of its launcher on this host; nothing where none of the launchers says it.
+std::optional<int> find_local_rank(const Environment& environment);
+std::optional<int> find_local_rank();
+
 /// The end of this process: MPI under a launcher, the only rank otherwise. Error(usage), with the cure, when the part
 /// of this program for the launcher's MPI is missing or does not fit, or MPI says another number of ranks than the
 /// launcher (each process then believes to be alone). `calls` is told of every call into MPI and must outlive it.

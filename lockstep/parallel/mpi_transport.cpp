@@ -103,6 +103,7 @@ class MpiTransport final : public Transport {
   int rank() const override { return facts_.rank; }
   int size() const override { return facts_.size; }
   int local_size() const override { return facts_.local_size; }
+  int local_rank() const override { return facts_.local_rank; }
   bool shares_cores() const override { return shares_cores_; }
   std::string host() const override { return facts_.host; }
   std::string describe() const override { return facts_.library; }

@@ -44,6 +44,11 @@ class SlotSums {
   explicit SlotSums(std::int64_t size, Memory& where = host_memory()) : size_(size), where_(where) {}
 
   void clear() { depth_ = 0; }
+  /// The same, and gives its memory back.
+  void release() {
+    clear();
+    nodes_.clear();
+  }
   /// Where the next node is to be written; every element must be.
   T* next() { return next_buffer().data(); }
   /// The same place; it may be exchanged for another vector of the same size, written before.

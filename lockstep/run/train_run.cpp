@@ -13,6 +13,7 @@
 #include "lockstep/kernels/slots.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/model_file.hpp"
+#include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/watchdog.hpp"
 #include "lockstep/run/lines.hpp"
 #include "lockstep/run/profile.hpp"
@@ -119,7 +120,7 @@ class TrainRun {
       if (report.requests.stop) throw ReportedByRank0(ExitCode::preempted, "stopped, and saved by rank 0");
     };
     trainer.fit(*work_->data.train,
-                {.epochs = work_->config.epochs - trainer.state().epoch,
+                {.epochs = work_->config.epochs - trainer.counts().epoch,
                  .validation = work_->data.validation.get(),
                  .requests = [&](std::int64_t) { return StepRequests{.stop = is_stop_requested()}; },
                  .on_step = on_step});
@@ -235,7 +236,7 @@ class TrainRun {
   void fit(RunCheckpoints& checkpoints, RunLines& lines, RunResult& result) {
     Trainer& trainer = work_->trainer;
     const std::int64_t epochs = work_->config.epochs, samples = work_->data.train->size();
-    const TrainingState before = trainer.state();
+    const TrainingState before = trainer.counts();
     if (result.resumed_step) note_resumed(before);
     status_.note(before.epoch, before.steps);
     steps_before_ = before.steps;
@@ -380,6 +381,7 @@ RunResult train_run(const std::string& config, const RunOptions& options) {
     options.session->run(program);
     return result;
   }
+  if (const auto rank = find_local_rank(); rank && find_launcher()) choose_device(options.backend, {.rank = *rank});
   run_as_rank(
       program, [&](const std::string& line) { observer.alarm(line); },
       [status](int exit_code, const std::string& line) {

@@ -28,6 +28,7 @@ class Loop {
   double penalty() { return executor_->penalty(); }
   const TrainOptions& options() const { return setup_.options; }
   TrainingState state() const;
+  TrainingState counts() const;
   void restore(const TrainingState& state);
 
  private:

@@ -29,6 +29,16 @@ template <class T>
 ThreadExecutor<T>::ThreadExecutor(TrainingSetup& setup) : team_(setup) {
   const int threads = setup.options.threads > 0 ? setup.options.threads : default_threads();
   for (int i = 0; i < threads; ++i) threads_.push_back(std::make_unique<ThreadStep<T>>(team_, i));
+  constexpr std::int64_t kParts = kScoreBlock / kLanes;
+  team_.samples_scored_at_once = kLanes * slots_per_chunk(kScoreBlock, kParts, chunk_needs());
+}
+
+template <class T>
+ChunkNeeds ThreadExecutor<T>::chunk_needs() const {
+  const TrainingSetup& setup = team_.setup;
+  // All members of a tensor group need the same chunks.
+  const std::int64_t held = setup.grid.is_split() ? setup.network.parameter_count() : setup.stage.count;
+  return {team_.body.activation_elements(), held, sizeof(T)};
 }
 
 /// All threads, where thread k of one rank talks to thread k of another.
@@ -63,10 +73,7 @@ void ThreadExecutor<T>::prepare(const Dataset& data) {
   const Stage& stage = setup.stage;
   RankGrid& grid = team_.setup.grid;
   team_.slots = setup.slots_for(data);
-  // All members of a tensor group need the same chunks.
-  const std::int64_t held = grid.is_split() ? setup.network.parameter_count() : stage.count;
-  team_.slots_per_chunk =
-      slots_per_chunk(setup.batch_for(data), team_.slots, {team_.body.activation_elements(), held, sizeof(T)});
+  team_.slots_per_chunk = slots_per_chunk(setup.batch_for(data), team_.slots, chunk_needs());
   team_.scores.loss.resize(static_cast<std::size_t>(team_.slots));
   team_.scores.correct.resize(static_cast<std::size_t>(team_.slots));
   team_.squares.resize(static_cast<std::size_t>((stage.trainable + kSquareBlock - 1) / kSquareBlock));
@@ -109,6 +116,12 @@ void ThreadExecutor<T>::begin_fit(const Dataset& data, Profile* /*profile*/) {
   const std::int64_t bytes = data.size() * data.features() * static_cast<std::int64_t>(sizeof(T));
   const bool keeps = team_.setup.repeats_one_batch(data) && bytes <= kKeptBytes;
   for (const auto& each : threads_) each->keep_inputs(keeps ? team_.slots : 0);
+}
+
+/// What follows a fit, an evaluation or the writing of files, needs less memory than the steps did.
+template <class T>
+void ThreadExecutor<T>::end_fit(bool /*complete*/) {
+  for (const auto& each : threads_) each->release();
 }
 
 template <class T>

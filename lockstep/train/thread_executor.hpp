@@ -20,7 +20,7 @@ class ThreadExecutor final : public Executor {
   int score_members(const Dataset& data) const override;
   void prepare(const Dataset& data) override;
   void begin_fit(const Dataset& data, Profile* profile) override;
-  void end_fit(bool /*complete*/) override {}
+  void end_fit(bool complete) override;
   StepResult train_batch(const Member& member, const Batch& batch) override {
     return thread(member).train_batch(member, batch);
   }
@@ -36,6 +36,7 @@ class ThreadExecutor final : public Executor {
 
  private:
   ThreadStep<T>& thread(const Member& member) { return *threads_[static_cast<std::size_t>(member.index)]; }
+  ChunkNeeds chunk_needs() const;
   void require_equal_threads();
   int worth_sharing(std::int64_t parts, const Cost& cost, double meeting) const;
 

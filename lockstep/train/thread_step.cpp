@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "lockstep/lab/lap.hpp"
-#include "lockstep/train/scores.hpp"
 
 namespace lockstep {
 
@@ -32,6 +31,13 @@ template <class T>
 void ThreadStep<T>::keep_inputs(std::int64_t slots) {
   kept_.clear();
   kept_.resize(static_cast<std::size_t>(slots));
+}
+
+template <class T>
+void ThreadStep<T>::release() {
+  keep_inputs(0);
+  worker_.release();
+  sums_.release();
 }
 
 template <class T>
@@ -260,7 +266,8 @@ void ThreadStep<T>::broadcast(const Member& member, const Batch& batch) {
 template <class T>
 Cost ThreadStep<T>::score(const Member& member, const Dataset& data, SlotScores& blocks) {
   const BlockRange own = own_blocks(team_.setup.grid, member, data);
-  typename Worker<T>::Chunk task{.data = data, .parameters = team_.shard.weights()};
+  typename Worker<T>::Chunk task{
+      .data = data, .parameters = team_.shard.weights(), .samples_at_once = team_.samples_scored_at_once};
   std::vector<std::int64_t> ids;
   PhaseTimes ignored;
   std::int64_t samples = 0;

@@ -15,6 +15,7 @@
 #include "lockstep/distribute/worker.hpp"
 #include "lockstep/parallel/overlapped_reduction.hpp"
 #include "lockstep/train/executor.hpp"
+#include "lockstep/train/scores.hpp"
 #include "lockstep/train/shard.hpp"
 #include "lockstep/train/slot_chunks.hpp"
 
@@ -31,6 +32,7 @@ struct TeamState {
   KernelTable<T> kernels;
   Shard<T> shard;
   std::int64_t slots = 0, slots_per_chunk = 1;
+  std::int64_t samples_scored_at_once = kScoreBlock;
   std::optional<RankTree<T>> tree;
   std::vector<SlotSums<T>*> sums;                   // of each thread
   std::unique_ptr<OverlappedReduction<T>> overlap;  // null: no other rank holds the same part
@@ -56,6 +58,8 @@ class ThreadStep {
   void prepare();
   /// The inputs of every chunk stay here from step to step: for `slots` slots; 0: they are gathered each time.
   void keep_inputs(std::int64_t slots);
+  /// Gives back the memory of activations and gradients, until the next step.
+  void release();
 
   KernelContext& context() { return worker_.context(); }
   SlotSums<T>& sums() { return sums_; }

@@ -92,6 +92,8 @@ Scores Trainer::evaluate(const Dataset& data) const { return loop_->evaluate(dat
 double Trainer::penalty() const { return loop_->penalty(); }
 const TrainOptions& Trainer::options() const { return loop_->options(); }
 TrainingState Trainer::state() const { return loop_->state(); }
+
+TrainingState Trainer::counts() const { return loop_->counts(); }
 void Trainer::restore(const TrainingState& state) { loop_->restore(state); }
 
 }  // namespace lockstep

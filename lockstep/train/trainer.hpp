@@ -170,6 +170,8 @@ class Trainer {
   /// ranks has its own part of the optimiser's state; all of it only after fit, and in on_step where `save` was
   /// requested.
   TrainingState state() const;
+  /// The counts of `state`, without its vectors.
+  TrainingState counts() const;
 
   /// Goes on from there, weights included: fit then gives the reports, and ends with the bits, of a trainer that was
   /// never stopped. Error(checkpoint) when the state belongs to another network or optimiser; nothing is changed then.

@@ -316,7 +316,7 @@ Safetensors read_safetensors(const std::filesystem::path& path) {
                       [&](std::int64_t offset, std::span<std::byte> out) { file.read_at(offset, out); });
 }
 
-std::vector<std::byte> write_safetensors(const Safetensors& contents) {
+std::vector<std::byte> write_safetensors(Safetensors contents) {
   std::string text = header_text(contents);
   // The data then begin at a multiple of 8, so that a mapped file can be read in place.
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -326,7 +326,10 @@ std::vector<std::byte> write_safetensors(const Safetensors& contents) {
   out.reserve(total);
   append_number(out, static_cast<std::uint64_t>(text.size()));
   append_text(out, text);
-  for (const NamedArray& tensor : contents.tensors) append_elements(out, tensor.array, std::endian::little);
+  for (NamedArray& tensor : contents.tensors) {
+    append_elements(out, tensor.array, std::endian::little);
+    tensor = {};
+  }
   return out;
 }
 

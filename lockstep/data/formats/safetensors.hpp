@@ -56,7 +56,8 @@ SafetensorsHeader read_safetensors_header(const std::filesystem::path& path);
 Safetensors read_safetensors(const std::filesystem::path& path);
 
 /// The bytes of a file: the same for the same contents. Tensors keep their order. Error(bug) when a name is used twice,
-/// is "__metadata__" or is not UTF-8, or when an array's bytes do not fit its dims.
-std::vector<std::byte> write_safetensors(const Safetensors& contents);
+/// is "__metadata__" or is not UTF-8, or when an array's bytes do not fit its dims. Contents that are moved here are
+/// freed tensor by tensor, so that a large file does not lie in memory twice.
+std::vector<std::byte> write_safetensors(Safetensors contents);
 
 }  // namespace lockstep

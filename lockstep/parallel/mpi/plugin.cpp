@@ -151,6 +151,7 @@ int start(const int* communicator, lockstep::MpiFacts* facts, int machine, locks
   error = MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   if (error != MPI_SUCCESS) return error;
   MPI_Comm_size(node, &facts->local_size);
+  MPI_Comm_rank(node, &facts->local_rank);
   MPI_Comm_free(&node);
   error = gather_processors(all, machine, processors);
   if (error != MPI_SUCCESS) return error;

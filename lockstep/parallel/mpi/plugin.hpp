@@ -20,7 +20,7 @@ struct MpiProcessors {
 };
 
 struct MpiFacts {
-  int rank, size, local_size;
+  int rank, size, local_size, local_rank;
   char host[256], library[256];
   int takes_cuda;  // whether messages may lie in the memory of CUDA devices, as the library says
 };
