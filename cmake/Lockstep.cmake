@@ -11,6 +11,9 @@ find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP COMPONENTS CXX)  # without it teams are made of plain threads
+# What the library itself links.
+set(LOCKSTEP_LIBRARIES fmt::fmt ZLIB::ZLIB JPEG::JPEG PNG::PNG Threads::Threads ${CMAKE_DL_LIBS}
+                       $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX>)
 if(LOCKSTEP_CLI)
   find_package(CLI11 REQUIRED)
 endif()

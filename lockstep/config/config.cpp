@@ -112,6 +112,21 @@ void read_value(const Value& value, const Place& place, AnyValue, SplitConfig& o
     fail_at(value, place.path, fmt::format("the fractions must not exceed 1 together, got {}", fractions));
 }
 
+/// "balanced" or [1, 2.5, 10].
+void read_value(const Value& value, const Place& place, AnyValue, ClassWeights& out) {
+  if (value.string() != nullptr) {
+    as_choice(value, place.path, std::vector<std::string>{kBalanced});
+    out = {.balanced = true};
+    return;
+  }
+  out = {};
+  const ValueArray& list = as_array(value, place.path);
+  for (std::size_t i = 0; i < list.size(); ++i)
+    out.values.push_back(as_number(list[i], fmt::format("{}[{}]", place.path, i), kNotNegative));
+  if (list.empty()) fail_at(value, place.path, "has no numbers; give one per class, or \"balanced\"");
+  if (const std::string fault = weights_fault(out.values, "class"); !fault.empty()) fail_at(value, place.path, fault);
+}
+
 /// 20 or {size = 20, method = "bicubic"}.
 void read_value(const Value& value, const Place& place, AnyValue, ResizeConfig& out) {
   read_record(value, place, "resize", out);

@@ -108,6 +108,7 @@ void read_value(const Value& value, const Place& place, AnyValue, std::optional<
 void read_value(const Value& value, const Place& place, AnyValue, std::vector<LayerSpec>& out);
 
 void read_value(const Value& value, const Place& place, AnyValue, std::vector<std::int64_t>& out);
+void read_value(const Value& value, const Place& place, AnyValue, ClassWeights& out);
 void read_value(const Value& value, const Place& place, AnyValue, ResizeConfig& out);
 void read_value(const Value& value, const Place& place, AnyValue, SplitConfig& out);
 void read_value(const Value& value, const Place& place, AnyValue, AugmentConfig& out);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "lockstep/config/toml.hpp"
+#include "lockstep/data/sample_weights.hpp"
 #include "lockstep/nn/layers.hpp"
 
 namespace lockstep {
@@ -33,6 +34,10 @@ inline std::string toml_text(const std::vector<std::string>& list, int = 0) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 std::string toml_text(const std::vector<LayerSpec>& layers, int indent);
+inline constexpr const char* kBalanced = "balanced";
+inline std::string toml_text(const ClassWeights& weights, int = 0) {
+  return weights.balanced ? toml_quote(kBalanced) : fmt::format("[{}]", fmt::join(weights.values, ", "));
+}
 
 /// A value that means "by default" and cannot be written.
 template <class T>
@@ -43,6 +48,7 @@ template <class T>
 bool is_absent(const std::vector<T>& list) {
   return list.empty();
 }
+inline bool is_absent(const ClassWeights& weights) { return !weights.any(); }
 template <class T>
 bool is_absent(const T&) {
   return false;

@@ -62,6 +62,10 @@ inline constexpr auto train_fields() {
           .or_zero("auto")
           .check(power_of_two),
       of("reduction", &T::reduction, AnyValue{}, "gradients of a batch"),
+      of("class_weights", &T::class_weights, AnyValue{},
+         "how much the samples of each class count: `\"balanced\"`, or a list with one number per class; see "
+         "[weights](#weights)")
+          .quiet(),
       of("l2", &T::l2, kNotNegative, "adds l2/2 times the sum of squared weights to the loss (biases excluded)"),
       of("clip_norm", &T::clip_norm, kNotNegative, "longer gradients are scaled down to this norm; 0: never"),
       of("shuffle", &T::shuffle, AnyValue{}, "a new order every epoch"),

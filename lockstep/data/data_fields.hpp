@@ -65,6 +65,10 @@ inline constexpr auto data_fields() {
             "CSV: the column of the label by name, index from 0, `\"last\"` or `\"none\"`; default: see "
             "[labels](#labels)")
           .quiet(),
+      field("weights", &D::weights, TextOrIndex{{0, 65536}},
+            "how much each training sample counts: a column of a CSV (name or index from 0), an array of `.npz` and "
+            "`.mat`, a file as for `labels` beside `.npy` and IDX; see [weights](#weights)")
+          .quiet(),
       field("columns", &D::columns, TextOrIndex{{0, 65536}},
             "CSV: the columns to take, by name or index; default: all but the label and `drop`")
           .quiet(),
@@ -133,6 +137,7 @@ void for_each_preparation_key(const Visit& visit) {
   visit("delimiter", &DataConfig::delimiter);
   visit("decimal", &DataConfig::decimal);
   visit("label_column", &DataConfig::label_column);
+  visit("weights", &DataConfig::weights);
   visit("missing", &DataConfig::missing);
   visit("label_rule", &DataConfig::label_rule);
   visit("regression", &DataConfig::regression);

@@ -40,6 +40,11 @@ class Dataset {
   virtual void targets(std::span<const std::int64_t> ids, Matrix<float> t) const = 0;
   virtual void targets(std::span<const std::int64_t> ids, Matrix<double> t) const = 0;
 
+  /// Whether samples have weights of their own; else each counts 1. Only training looks at them.
+  virtual bool has_weights() const { return false; }
+  /// out[j] = the weight of sample ids[j]: finite, at least 0. Error(bug) where there are none.
+  virtual void weights(std::span<const std::int64_t> ids, std::span<double> out) const;
+
   /// The samples as training sees them in this epoch (from 0), where that changes from epoch to epoch; null: they are
   /// always the same. This data set must outlive what is returned.
   virtual std::shared_ptr<const Dataset> for_epoch(std::int64_t /*epoch*/) const { return nullptr; }

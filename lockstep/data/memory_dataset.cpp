@@ -23,6 +23,10 @@ void Dataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha) cons
   sha.update(bytes);
 }
 
+void Dataset::weights(std::span<const std::int64_t>, std::span<double>) const {
+  throw Error(ExitCode::bug, "data set: weights asked for, but it has none");
+}
+
 std::vector<std::int64_t> ids_from(std::int64_t first, std::int64_t count) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
   std::iota(ids.begin(), ids.end(), first);

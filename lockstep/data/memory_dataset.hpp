@@ -34,6 +34,10 @@ class StoredDataset : public Dataset {
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override {
     store_->targets.gather_values(ids, t);
   }
+  bool has_weights() const override { return !store_->targets.weights.empty(); }
+  void weights(std::span<const std::int64_t> ids, std::span<double> out) const override {
+    store_->targets.gather_weights(ids, out);
+  }
   std::string describe() const override;
 
   std::shared_ptr<const StoredDataset> scaled(const Scaling& scaling) const;
@@ -76,7 +80,7 @@ class MemoryDataset final : public StoredDataset {
  public:
   /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data), beginning with `name`:
   /// a feature or a real target is not finite, a label is outside [0, classes), or the number of targets (if there are
-  /// any) is not the number of samples.
+  /// any) is not the number of samples; the same of weights, one negative or not finite, or all 0.
   /// missing: features may be NaN, to be replaced by filled().
   /// source_type, source_shape: of what the features were computed from; nothing: they are as the source holds them.
   MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",

@@ -109,6 +109,8 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
                          .classes = config.classes == 0 ? 3 : config.classes,
                          .features = config.features == 0 ? 2 : config.features};
   require_setting(config.layout.empty(), config, "layout", "layout is for files of images");
+  require_setting(config.weights.empty(), config, "weights",
+                  "generated samples have no weights; train.class_weights weighs classes");
   OpenedSource opened;
   opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
   opened.train = finish_samples(generator.make(wanted), config, generator.name);

@@ -71,6 +71,13 @@ std::string require_key(const Reader& reader, const std::string& path, std::opti
                      printable_list(names), setting));
 }
 
+/// The array of the samples' weights; nothing where there is to be none.
+template <class Reader>
+std::optional<Array> weights_in(const Reader& reader, const PairRequest& request) {
+  if (request.weights.empty()) return std::nullopt;
+  return reader.read(request.weights);
+}
+
 ArrayPair read_mat_pair(const PairRequest& request) {
   const std::vector<std::byte> bytes = read_data_file(request.path);
   const Mat5Reader reader(bytes, request.path);
@@ -80,6 +87,7 @@ ArrayPair read_mat_pair(const PairRequest& request) {
   ArrayPair pair{reader.read(x_key), std::nullopt, fmt::format("{}({})", request.path, x_key),
                  fmt::format("{}({})", request.path, y), "y_key"};
   if (y != kNone) pair.y = reader.read(y);
+  pair.weights = weights_in(reader, request);
   return pair;
 }
 
@@ -107,6 +115,7 @@ ArrayPair read_npz_pair(const PairRequest& request) {
   const std::string y = require_key(reader, request.path, y_key, y_keys, "y_key");
   ArrayPair pair{reader.read(x_key), std::nullopt, fmt::format("{}({})", request.path, x_key),
                  fmt::format("{}({})", request.path, y), "y_key"};
+  pair.weights = weights_in(reader, request);
   if (y == kNone) return pair;
   if (const auto text = reader.read_text(y)) {
     LabelArray labels = labels_of_words(*text);
@@ -201,7 +210,9 @@ ArrayPair read_pair(const PairRequest& request) {
               request.path,
               labels,
               "labels",
-              std::move(y.names)};
+              std::move(y.names),
+              {},
+              read_weights(request)};
     }
     case FileFormat::csv:
     case FileFormat::cifar:
@@ -215,6 +226,13 @@ LabelArray read_labels(const PairRequest& request) {
   const std::string path = labels_path(request);
   if (path == kNone) return {};
   return read_label_file(path);
+}
+
+std::optional<Array> read_weights(const PairRequest& request) {
+  if (request.weights.empty()) return std::nullopt;
+  LabelArray weights = read_label_file(request.weights);
+  if (!weights.names.empty()) bad_pair(request.weights, "weights are numbers");
+  return std::move(weights.y);
 }
 
 bool has_default_test(const std::string& npz_path) {

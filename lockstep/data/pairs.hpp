@@ -19,6 +19,7 @@ FileFormat format_of(const std::string& path);
 struct PairRequest {
   std::string path, labels, x_key, y_key;
   std::string label_column;  // CSV
+  std::string weights;       // of the samples: an array or a file; empty: none are wanted
   bool test = false;         // .npz: prefer x_test and y_test to x_train and y_train
   bool predicting = false;   // targets may be absent
 };
@@ -36,13 +37,15 @@ struct ArrayPair {
   std::string y_key;                       // the key of the configuration that says where y is: "y_key", "labels"
   std::vector<std::string> y_names{};      // not empty: y holds indices of these
   std::vector<std::string> class_names{};  // of classes 0, 1, ..., where the file has them
+  std::optional<Array> weights{};          // nothing where they are not asked for
 };
 
 /// Any format but folders and tables (table.hpp).
 ArrayPair read_pair(const PairRequest& request);
 
-/// The labels alone: for features that are read by slices.
+/// The labels alone, and the weights alone: for features that are read by slices.
 LabelArray read_labels(const PairRequest& request);
+std::optional<Array> read_weights(const PairRequest& request);
 
 /// True when the .npz file holds x_test and y_test.
 bool has_default_test(const std::string& npz_path);

@@ -172,6 +172,17 @@ Targets targets_of(LabelSource source, FileFormat format, Reading& reading, bool
   return targets;
 }
 
+/// One number per sample; check_targets judges them.
+std::vector<double> weights_of(const std::optional<Array>& stored, const std::string& key) {
+  if (!stored) return {};
+  if (!is_vector(*stored))
+    throw Error(ExitCode::data, fmt::format("data.weights: {} is {}, expected one number per sample", printable(key),
+                                            stored->describe()));
+  std::vector<double> weights;
+  for (std::int64_t i = 0; i < stored->elements(); ++i) weights.push_back(stored->value(i));
+  return weights;
+}
+
 std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Reading& reading) {
   const DataConfig& config = reading.config;
   const FileFormat format = format_of(request.path);
@@ -183,6 +194,7 @@ std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Rea
   LabelArray labels = read_labels(request);
   Targets targets = targets_of({std::move(labels.y), std::move(labels.names), 0, request.labels, "labels", {}}, format,
                                reading, !request.test);
+  targets.weights = weights_of(read_weights(request), config.weights);
   return std::make_shared<FileDataset>(request.path, std::move(targets), shape, is_channels_last(config));
 }
 
@@ -220,6 +232,7 @@ std::shared_ptr<const StoredDataset> open_pair(const PairRequest& request, Readi
   samples.targets = targets_of({std::move(pair.y), std::move(pair.y_names), pair.x.dims[0], pair.y_name, pair.y_key,
                                 std::move(pair.class_names)},
                                format_of(request.path), reading, !request.test);
+  samples.targets.weights = weights_of(pair.weights, reading.config.weights);
   samples.features = std::move(pair.x);
   return finish_samples(std::move(samples), reading.config, pair.x_name);
 }
@@ -248,6 +261,7 @@ std::shared_ptr<const StoredDataset> open_table(const PairRequest& request, Read
   samples.targets =
       targets_of({std::move(table.y), std::move(table.y_names), table.x.dims[0], table.y_name, "label_column", {}},
                  FileFormat::csv, reading, first);
+  samples.targets.weights = weights_of(table.weights, config.weights);
   samples.features = std::move(table.x);
   return finish_samples(std::move(samples), config, table.name, missing);
 }
@@ -291,6 +305,8 @@ OpenedFolder open_pictures(const std::string& path, const DataConfig& config, co
 }
 
 OpenedSource open_folder(const DataConfig& config, DataUse use, const TrainedData& trained) {
+  require_setting(config.weights.empty(), config, "weights",
+                  "images of a folder have no weights; train.class_weights weighs classes");
   require_setting(!is_channels_last(config), config, "layout", "images of a folder have their channels first already");
   OpenedSource opened;
   opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
@@ -345,6 +361,7 @@ OpenedSource open_cifar(const DataConfig& config) {
 std::optional<PairRequest> test_request(const DataConfig& config, const PairRequest& train, FileFormat format) {
   PairRequest request = train;
   request.test = true;
+  request.weights.clear();  // only training looks at them
   if (!config.test_x_key.empty()) request.x_key = config.test_x_key;
   if (!config.test_y_key.empty()) request.y_key = config.test_y_key;
   if (!config.test.empty()) {
@@ -371,6 +388,7 @@ OpenedSource open_path(const DataConfig& config, DataUse use, const TrainedData&
                             .x_key = config.x_key,
                             .y_key = config.y_key,
                             .label_column = config.label_column,
+                            .weights = use == DataUse::training ? config.weights : "",
                             .predicting = use == DataUse::prediction};
   OpenedSource opened;
   opened.regression = config.regression;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
+#include "lockstep/data/sample_weights.hpp"
 #include "lockstep/data/scaling.hpp"
 
 namespace lockstep {
@@ -66,6 +68,12 @@ void Targets::gather_labels(std::span<const std::int64_t> ids, std::span<std::in
   for (std::size_t j = 0; j < ids.size(); ++j) out[j] = labels[static_cast<std::size_t>(ids[j])];
 }
 
+void Targets::gather_weights(std::span<const std::int64_t> ids, std::span<double> out) const {
+  if (weights.empty()) throw Error(ExitCode::bug, "data set: weights asked for, but it has none");
+  check_ids(ids, std::ssize(weights));
+  for (std::size_t j = 0; j < ids.size(); ++j) out[j] = weights[static_cast<std::size_t>(ids[j])];
+}
+
 template <class T>
 void Targets::gather_values(std::span<const std::int64_t> ids, Matrix<T> t) const {
   if (target_size() == 0) throw Error(ExitCode::bug, "data set: real targets asked for, but it has none");
@@ -80,8 +88,9 @@ template void Targets::gather_values(std::span<const std::int64_t>, Matrix<float
 template void Targets::gather_values(std::span<const std::int64_t>, Matrix<double>) const;
 
 std::string Targets::describe() const {
-  if (classes > 0) return count_of(classes, "class", "classes");
-  return target_size() > 0 ? fmt::format("targets [{}]", target_size()) : "no targets";
+  const char* weighted = weights.empty() ? "" : ", weighted";
+  if (classes > 0) return count_of(classes, "class", "classes") + weighted;
+  return (target_size() > 0 ? fmt::format("targets [{}]", target_size()) : "no targets") + weighted;
 }
 
 LabelRule mat_label_rule(const Array& labels, std::int64_t classes) {
@@ -141,6 +150,11 @@ void check_targets(const Targets& targets, std::int64_t samples, std::string_vie
                                               targets.labels[i], targets.classes, targets.classes - 1));
   }
   if (targets.classes == 0) check_values(targets.values, name);
+  if (!targets.weights.empty() && std::ssize(targets.weights) != samples)
+    throw Error(ExitCode::data, fmt::format("{}: {} samples but {} weights, one weight per sample was expected", name,
+                                            samples, targets.weights.size()));
+  if (const std::string fault = weights_fault(targets.weights, "sample"); !fault.empty())
+    throw Error(ExitCode::data, fmt::format("{}: {}", name, fault));
 }
 
 void check_ids(std::span<const std::int64_t> ids, std::int64_t size) {
@@ -230,17 +244,33 @@ std::optional<Shape> channels_first_shape(const Shape& stored, bool channel_axis
 
 namespace {
 
+/// The first number that is not within [-largest, largest]; `count` where all are. In blocks without a branch: a set of
+/// samples is hundreds of megabytes.
+template <class T>
+std::int64_t first_beyond(const T* values, std::int64_t count, T largest) {
+  constexpr std::int64_t kBlock = 4096;
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    const std::int64_t end = std::min(count, first + kBlock);
+    int beyond = 0;
+    for (std::int64_t i = first; i < end; ++i) beyond |= static_cast<int>(!(std::abs(values[i]) <= largest));
+    for (std::int64_t i = first; beyond != 0 && i < end; ++i)
+      if (!(std::abs(values[i]) <= largest)) return i;
+  }
+  return count;
+}
+
 template <class T>
 void check_numbers(std::span<const std::byte> bytes, std::int64_t row, std::string_view name,
-                   std::span<const std::int64_t> ids) {
+                   std::span<const std::int64_t> ids, T largest = std::numeric_limits<T>::max()) {
   const auto* values = reinterpret_cast<const T*>(bytes.data());
   const auto count = static_cast<std::int64_t>(bytes.size() / sizeof(T));
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (std::isfinite(values[i])) continue;
-    const std::int64_t sample = ids.empty() ? i / row : ids[static_cast<std::size_t>(i / row)];
-    throw Error(ExitCode::data, fmt::format("{}: sample {}: feature {} is {}, a finite number was expected", name,
-                                            sample, i % row, values[i]));
-  }
+  const std::int64_t i = first_beyond(values, count, largest);
+  if (i == count) return;
+  const std::int64_t sample = ids.empty() ? i / row : ids[static_cast<std::size_t>(i / row)];
+  const std::string where = fmt::format("{}: sample {}: feature {} is {}", name, sample, i % row, values[i]);
+  if (std::isfinite(values[i]))
+    throw Error(ExitCode::data, where + ", which float32 cannot hold; the precision float64 can");
+  throw Error(ExitCode::data, where + ", a finite number was expected");
 }
 
 }  // namespace
@@ -251,11 +281,13 @@ void check_finite(const Array& features, std::string_view name) {
 }
 
 void check_finite(ElementType type, std::span<const std::byte> bytes, std::span<const std::int64_t> ids,
-                  std::string_view name) {
+                  std::string_view name, Precision precision) {
   if (ids.empty()) return;
   const auto row = static_cast<std::int64_t>(bytes.size() / ids.size()) / element_size(type);
   if (type == ElementType::float32) check_numbers<float>(bytes, row, name, ids);
-  if (type == ElementType::float64) check_numbers<double>(bytes, row, name, ids);
+  const double largest =
+      precision == Precision::float32 ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
+  if (type == ElementType::float64) check_numbers<double>(bytes, row, name, ids, largest);
 }
 
 }  // namespace lockstep

@@ -16,19 +16,21 @@
 namespace lockstep {
 
 /// Either labels.size() == samples and every label is in [0, classes); or classes == 0 and values is
-/// [samples, target_size]; or neither.
+/// [samples, target_size]; or neither. Weights are one per sample, or none: every sample counts 1.
 struct Targets {
   std::vector<std::int32_t> labels;
   std::int64_t classes = 0;
   Array values{ElementType::float64, {0, 0}, {}};
+  std::vector<double> weights{};
 
   std::int64_t target_size() const { return classes > 0 ? 0 : values.row_elements(); }
   /// The number of samples that have a target.
   std::int64_t size() const;
   void gather_labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const;
+  void gather_weights(std::span<const std::int64_t> ids, std::span<double> out) const;
   template <class T>
   void gather_values(std::span<const std::int64_t> ids, Matrix<T> t) const;
-  /// "10 classes", "targets [3]" or "no targets"
+  /// "10 classes", "targets [3]" or "no targets"; ", weighted" where there are weights
   std::string describe() const;
 };
 
@@ -61,7 +63,8 @@ Targets make_labels(const Array& labels, std::int64_t classes, LabelRule rule, s
 /// Real targets [samples] or [samples, size]; every value must be finite.
 Targets make_values(Array values, std::string_view name);
 
-/// Error(data) unless targets are absent, or as many as the samples, labels in [0, classes), real targets finite.
+/// Error(data) unless targets are absent, or as many as the samples, labels in [0, classes), real targets finite;
+/// weights absent, or as many as the samples, finite, at least 0 and not all 0.
 void check_targets(const Targets& targets, std::int64_t samples, std::string_view name);
 
 /// Error(bug) unless every id is in [0, size).
@@ -96,9 +99,9 @@ std::optional<Shape> channels_first_shape(const Shape& stored, bool channel_axis
 ImageShape image_shape_of(const Shape& shape, std::string_view operation);
 
 /// Error(data) naming the first sample and feature that is a NaN or an infinity. The second form: of the samples
-/// ids[0], ids[1], ..., one after another in `bytes`, in native order.
+/// ids[0], ids[1], ..., one after another in `bytes`, in native order; or that a network of this precision cannot hold.
 void check_finite(const Array& features, std::string_view name);
 void check_finite(ElementType type, std::span<const std::byte> bytes, std::span<const std::int64_t> ids,
-                  std::string_view name);
+                  std::string_view name, Precision precision = Precision::float64);
 
 }  // namespace lockstep

@@ -60,6 +60,7 @@ struct DataConfig {
   std::optional<bool> header;
   std::string delimiter, decimal;
   std::string label_column;
+  std::string weights;  // of the samples: a column, an array or a file
   std::vector<std::string> columns, drop, categorical;
   std::string missing;
   std::string label_rule;  // how labels become classes (samples.hpp); default: mat_label_rule for .mat, else as stored

@@ -57,6 +57,7 @@ class TableReader {
     keep_rows();
     encode();
     take_label();
+    take_weights();
     return std::move(result_);
   }
 
@@ -92,6 +93,7 @@ class TableReader {
       for (const std::int64_t extent : config_.wanted_shape) inputs *= extent;
       if (predicting && label_column_.empty() && inputs == width) return;  // every column is an input of the network
       label_ = choose_label(names, width, label_column_, result_.name);
+      if (use_ == DataUse::training && !config_.weights.empty()) choose_weights(names, width);
       return;
     }
     places_ = places_in(*rules_.plan, names, width, result_.name);
@@ -114,8 +116,17 @@ class TableReader {
     }
   }
 
+  void choose_weights(std::span<const std::string> names, std::int64_t width) {
+    weights_ = require_column(names, width, config_.weights, result_.name, "weights");
+    if (weights_ == label_.column)
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: data.weights: {} would be the label too; data.label_column names the label",
+                              result_.name, column_name(names, weights_)));
+  }
+
   TablePlan make_plan() {
-    PlanRequest request{.table = table_, .config = config_, .label = label_.column, .name = result_.name};
+    PlanRequest request{
+        .table = table_, .config = config_, .label = label_.column, .weights = weights_, .name = result_.name};
     TablePlan plan = plan_columns(request);
     for (const std::string& line : request.notes) note(line);
     for (const TableColumn& each : plan.columns) places_.push_back(each.index);
@@ -260,12 +271,25 @@ class TableReader {
                      column(label_.column)));
   }
 
+  void take_weights() {
+    if (weights_ < 0) return;
+    const CsvColumn& weights = cells(weights_);
+    const CsvPlace& bad = weights.words.empty() ? weights.first_missing : weights.first_word;
+    if (bad.line > 0)
+      bad_table(result_.name, fmt::format("line {}: {}: the weight of the sample is \"{}\", which is no number",
+                                          bad.line, column(weights_), printable(bad.text)));
+    result_.weights = make_array(ElementType::float64, {static_cast<std::int64_t>(kept_.size())});
+    const auto out = result_.weights->as<double>();
+    for (std::size_t i = 0; i < kept_.size(); ++i) out[i] = value(kept_[i], weights_);
+  }
+
   const DataConfig& config_;
   DataUse use_;
   const TableRules& rules_;
   const std::string& label_column_;
   CsvTable table_;
   LabelChoice label_;
+  std::int64_t weights_ = -1;         // the column of the samples' weights; -1: none
   std::vector<std::int64_t> places_;  // of the plan's columns in this table
   std::vector<std::int64_t> kept_;    // rows
   TableSamples result_;

@@ -44,6 +44,7 @@ struct TableSamples {
   Array x;                           // float64 [samples, inputs]; NaN where a number is missing
   std::optional<Array> y;            // labels or real targets
   std::vector<std::string> y_names;  // not empty: y holds indices of these
+  std::optional<Array> weights;      // of the samples of training, where data.weights names them
   std::string name, y_name;          // of the file, of the label's column, for messages
   std::string label;                 // the column that was taken, by name or index; empty: none
   bool regression = false;           // y holds real targets

@@ -85,6 +85,9 @@ class Planner {
       if (c == request_.label)
         throw Error(ExitCode::usage, fmt::format("{}: data.columns: {} is the label; data.label_column names another",
                                                  request_.name, column(c)));
+      if (c == request_.weights)
+        throw Error(ExitCode::usage, fmt::format("{}: data.columns: {} holds the weights; data.weights names another",
+                                                 request_.name, column(c)));
       if (std::find(columns.begin(), columns.end(), c) != columns.end())
         throw Error(ExitCode::usage, fmt::format("{}: data.columns names {} twice", request_.name, column(c)));
       columns.push_back(c);
@@ -94,7 +97,7 @@ class Planner {
     for (const std::string& name : config.categorical) asked.insert(require(name, "categorical"));
     if (config.columns.empty())
       for (std::int64_t c = 0; c < width_; ++c)
-        if (c != request_.label) columns.push_back(c);
+        if (c != request_.label && c != request_.weights) columns.push_back(c);
     std::erase_if(columns, [&](std::int64_t c) { return dropped.contains(c); });
     for (const std::int64_t c : columns) check_slip(c);
     std::erase_if(columns, [&](std::int64_t c) { return is_useless(c, asked.contains(c)); });

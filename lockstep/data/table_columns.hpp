@@ -21,14 +21,14 @@ bool is_slip(const CsvColumn& column, std::int64_t rows);
 struct PlanRequest {
   const CsvTable& table;
   const DataConfig& config;
-  std::int64_t label = -1;
-  std::string_view name;             // of the file
-  std::vector<std::string> notes{};  // what was chosen without being told
+  std::int64_t label = -1, weights = -1;  // columns that are no inputs; -1: none
+  std::string_view name;                  // of the file
+  std::vector<std::string> notes{};       // what was chosen without being told
 };
 
-/// The inputs of a table of training: data.columns, or all but the label and data.drop. Columns without a value, and
-/// words that differ in nearly every line (names, ids), are left out with a note unless they were asked for. Numbers
-/// that look like ids, and pixels that were not divided by 255, get a note.
+/// The inputs of a table of training: data.columns, or all but the label, the weights and data.drop. Columns without a
+/// value, and words that differ in nearly every line (names, ids), are left out with a note unless they were asked for.
+/// Numbers that look like ids, and pixels that were not divided by 255, get a note.
 TablePlan plan_columns(PlanRequest& request);
 
 /// Where the columns of a plan are in another table: by name where both have a header, else by position. Error(data)

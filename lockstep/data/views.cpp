@@ -64,6 +64,10 @@ void SubsetDataset::targets(std::span<const std::int64_t> ids, Matrix<double> t)
   });
 }
 
+void SubsetDataset::weights(std::span<const std::int64_t> ids, std::span<double> out) const {
+  translate(ids, [&](auto group, std::size_t first) { base_->weights(group, out.subspan(first)); });
+}
+
 void SubsetDataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha) const {
   translate(ids, [&](auto group, std::size_t) { base_->hash_features(group, sha); });
 }

@@ -25,6 +25,8 @@ class SubsetDataset final : public Dataset {
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
+  bool has_weights() const override { return base_->has_weights(); }
+  void weights(std::span<const std::int64_t> ids, std::span<double> out) const override;
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override;
   std::string describe() const override;
 
@@ -51,6 +53,8 @@ class OneHotDataset final : public Dataset {
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override;
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
+  bool has_weights() const override { return base_->has_weights(); }
+  void weights(std::span<const std::int64_t> ids, std::span<double> out) const override { base_->weights(ids, out); }
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override { base_->hash_features(ids, sha); }
   std::string describe() const override;
 

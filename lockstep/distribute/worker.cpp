@@ -39,6 +39,15 @@ LossTargets<T> Worker<T>::load_targets(const Chunk& chunk) {
 }
 
 template <class T>
+const T* Worker<T>::load_weights(const Chunk& chunk) {
+  if (chunk.weights == nullptr) return nullptr;
+  const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  if (weights_.size() < padded(samples)) weights_ = AlignedBuffer<T>(padded(samples));
+  chunk.weights->gather(chunk.ids, weights_.span());
+  return weights_.data();
+}
+
+template <class T>
 Pass<T> Worker<T>::pass_of(const Chunk& chunk) {
   return {.kernels = kernels_,
           .context = context_,
@@ -95,9 +104,14 @@ Matrix<T> Worker<T>::score_outputs(const Chunk& chunk, ChunkBuffers<T>& buffers,
   const LossTargets<T> targets = load_targets(chunk);
   Matrix<T> dz;
   if (chunk.gradients != nullptr) dz = {buffers.gradient.data(), stage_.outputs, samples, padded(samples)};
-  kernels_.loss_gradient(
-      {.kind = loss_, .scale = chunk.scale, .z = buffers.y, .targets = targets, .loss = losses_.data(), .dz = dz},
-      context_);
+  kernels_.loss_gradient({.kind = loss_,
+                          .scale = chunk.scale,
+                          .z = buffers.y,
+                          .targets = targets,
+                          .weights = load_weights(chunk),
+                          .loss = losses_.data(),
+                          .dz = dz},
+                         context_);
   kernels_.score_slots({.kind = loss_,
                         .z = buffers.y,
                         .labels = targets.labels,

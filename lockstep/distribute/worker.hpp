@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/sample_weights.hpp"
 #include "lockstep/distribute/stage.hpp"
 #include "lockstep/distribute/tensor_group.hpp"
 #include "lockstep/kernels/loss.hpp"
@@ -41,8 +42,9 @@ class Worker {
   struct Chunk {
     const Dataset& data;
     std::span<const std::int64_t> ids;
-    Slots slots;                 // of the ids
-    std::size_t first_slot = 0;  // the entry of the first slot's scores
+    const SampleWeights* weights = nullptr;  // null: every sample counts 1
+    Slots slots;                             // of the ids
+    std::size_t first_slot = 0;              // the entry of the first slot's scores
     /// Where the inputs of these samples stay from one step to the next: filled in when it is empty. Null: nowhere.
     AlignedBuffer<T>* kept = nullptr;
     const T* parameters;
@@ -84,6 +86,8 @@ class Worker {
     if (group_ != nullptr) group_->settle(phase, times);
   }
   LossTargets<T> load_targets(const Chunk& chunk);
+  /// Null: every sample counts 1.
+  const T* load_weights(const Chunk& chunk);
   void infer(const Chunk& chunk, PhaseTimes& times);
   Matrix<T> score_outputs(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores, PhaseTimes& times);
 
@@ -96,6 +100,7 @@ class Worker {
   ChunkBuffers<T> buffers_;  // of run()
   AlignedBuffer<T> losses_, targets_, outputs_;
   std::vector<std::int32_t> labels_;
+  AlignedBuffer<T> weights_;
 };
 
 }  // namespace lockstep

@@ -9,6 +9,9 @@
 //
 // m = max z, p = softmax(z). Sums over k are chains, ascending, from 0. For a label, t is its one-hot vector; with one
 // output, t is the label itself (0 or 1). Outputs are overwritten; dz may be z itself.
+//
+// With weights, the loss of sample s is weight[s] * (the loss above), and its scale is scale * weight[s]: one rounding
+// each, before anything is added up. Without weights neither product is taken.
 
 #include "lockstep/core/names.hpp"
 #include "lockstep/kernels/cost.hpp"
@@ -41,11 +44,12 @@ struct LossTargets {
 template <class T>
 struct LossGradient {
   Loss kind;
-  T scale;  // 1 / batch for a mean over samples, 1 for a sum
+  T scale;  // 1 / (sum of the batch's weights) for a mean over samples, 1 for a sum; a weight is 1 where none are given
   ConstMatrix<T> z;
   LossTargets<T> targets;
-  T* loss;       // [samples]
-  Matrix<T> dz;  // empty: only the loss is wanted
+  const T* weights = nullptr;  // [samples]; null: none
+  T* loss;                     // [samples]
+  Matrix<T> dz;                // empty: only the loss is wanted
 };
 
 /// What training reports of a chunk, per slot: the sum of its losses and how many predictions are right.

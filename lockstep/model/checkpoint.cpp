@@ -230,6 +230,7 @@ void feed_samples(Sha256& sha, const Dataset& data) {
   const std::int64_t targets = data.target_size();
   AlignedBuffer<double> t(targets * kDigestBlock);
   std::vector<std::int32_t> labels;
+  std::vector<double> weights;
   for (std::int64_t first = 0; first < data.size(); first += kDigestBlock) {
     const std::int64_t count = std::min(kDigestBlock, data.size() - first);
     const std::vector<std::int64_t> ids = ids_from(first, count);
@@ -237,6 +238,11 @@ void feed_samples(Sha256& sha, const Dataset& data) {
     if (targets > 0) {
       data.targets(ids, dense_matrix(t.data(), targets, count));
       feed(sha, t.span().first(static_cast<std::size_t>(targets * count)));
+    }
+    if (data.has_weights()) {
+      weights.resize(ids.size());
+      data.weights(ids, weights);
+      feed(sha, std::span(weights));
     }
     if (data.classes() > 0) {
       labels.resize(ids.size());

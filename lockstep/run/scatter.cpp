@@ -24,6 +24,7 @@ constexpr std::int64_t kBlockBytes = std::int64_t{1} << 24;  // of one message: 
 template <class T>
 struct Block {
   std::vector<T> features, targets;
+  std::vector<double> weights;
   std::vector<std::int32_t> labels;
 
   std::string bytes() const {
@@ -32,7 +33,7 @@ struct Block {
       const auto raw = std::as_bytes(std::span(values));
       out.append(reinterpret_cast<const char*>(raw.data()), raw.size());
     };
-    add(features), add(targets), add(labels);
+    add(features), add(targets), add(weights), add(labels);
     return out;
   }
 };
@@ -58,6 +59,10 @@ Block<T> read_block(const Dataset& data, std::int64_t targets, std::int64_t firs
   Block<T> block;
   block.features = columns(data.features(), [&](Matrix<T> x) { data.gather(ids, x); });
   block.targets = columns(targets, [&](Matrix<T> t) { data.targets(ids, t); });
+  if (data.has_weights()) {
+    block.weights.resize(ids.size());
+    data.weights(ids, block.weights);
+  }
   if (data.classes() > 0) {
     block.labels.resize(ids.size());
     data.labels(ids, block.labels);
@@ -70,19 +75,23 @@ struct PartHeader {
   std::int64_t size = 0, classes = 0;
   std::int64_t targets = 0;  // numbers per sample that are sent
   bool one_hot = false;      // vectors that follow from the labels
+  bool weighted = false;
   std::vector<std::int64_t> shape{};
 
   static PartHeader of(const Dataset& data) {
     const auto extents = data.sample_shape().extents();
     const bool one_hot = data.classes() > 0 && data.target_size() > 0;
-    return {data.size(), data.classes(), one_hot ? 0 : data.target_size(), one_hot, {extents.begin(), extents.end()}};
+    return {data.size(), data.classes(),     one_hot ? 0 : data.target_size(),
+            one_hot,     data.has_weights(), {extents.begin(), extents.end()}};
   }
   static PartHeader parse(const std::string& text) {
     const Json json = Json::parse(text);
-    return {json.at("size"), json.at("classes"), json.at("targets"), json.at("one_hot"), json.at("shape")};
+    return {json.at("size"),    json.at("classes"),  json.at("targets"),
+            json.at("one_hot"), json.at("weighted"), json.at("shape")};
   }
   std::string text() const {
-    return Json{{"size", size}, {"classes", classes}, {"targets", targets}, {"one_hot", one_hot}, {"shape", shape}}
+    return Json{{"size", size},       {"classes", classes},   {"targets", targets},
+                {"one_hot", one_hot}, {"weighted", weighted}, {"shape", shape}}
         .dump();
   }
   std::int64_t features() const {
@@ -127,7 +136,7 @@ std::shared_ptr<const Dataset> scatter_part(Stream& stream, bool leader, const s
   if (text.empty()) return nullptr;
   const PartHeader header = PartHeader::parse(text);
   const std::int64_t features = header.features(), targets = header.targets;
-  const std::int64_t sample = (features + targets) * std::int64_t{sizeof(T)} + 4;
+  const std::int64_t sample = (features + targets) * std::int64_t{sizeof(T)} + 12;
   const std::int64_t step = std::max<std::int64_t>(1, kBlockBytes / sample);
   constexpr ElementType kType = sizeof(T) == 4 ? ElementType::float32 : ElementType::float64;
   Array x{kType, {header.size}, {}};
@@ -140,6 +149,12 @@ std::shared_ptr<const Dataset> scatter_part(Stream& stream, bool leader, const s
     std::string_view rest = message;
     append<T>(x, rest, count * features);
     append<T>(y.values, rest, count * targets);
+    if (header.weighted) {
+      const std::size_t known = y.weights.size(), length = static_cast<std::size_t>(count) * sizeof(double);
+      y.weights.resize(known + static_cast<std::size_t>(count));
+      std::memcpy(y.weights.data() + known, rest.data(), length);
+      rest.remove_prefix(length);
+    }
     const std::size_t before = y.labels.size();
     y.labels.resize(before + rest.size() / sizeof(std::int32_t));
     if (!rest.empty()) std::memcpy(y.labels.data() + before, rest.data(), rest.size());

@@ -44,6 +44,17 @@ void check_fit(const Trainer& trainer, const DataSplits& data, const RunConfig& 
   }
 }
 
+/// Weights of classes and samples that make no sense, before a run directory is made.
+void check_weights(const DataSplits& data, const RunConfig& config) {
+  try {
+    const SampleWeights weights(*data.train, config.train.class_weights);
+  } catch (const Error& error) {
+    const std::string_view message = error.what();
+    throw Error(error.code(),
+                fmt::format("{}: {}{}", config.name, message.starts_with("class_weights") ? "train." : "", message));
+  }
+}
+
 /// The rows of the last Theta in a .mat file follow the labels (theta.hpp), but are read before them: Error(usage) when
 /// the labels turn out to follow another rule.
 void check_rows(const RunConfig& config, const DataSplits& data, const Network& network) {
@@ -74,6 +85,7 @@ void Workload::load(RunObserver& observer) {
   data = load_data(config.data);
   for (const std::string& note : data.notes) observer.note(one_line(note));
   check_fit(trainer, data, config);
+  check_weights(data, config);
   check_rows(config, data, network);
   info.loss = config.train.loss;
   describe_data(config.data, data, info);

@@ -15,8 +15,10 @@ struct Batch {
   std::span<const std::int64_t> ids;
   std::int64_t epoch = 0, step = 0;  // from 0, since the beginning of training
   double rate = 0;
-  std::span<const std::int64_t> next{};  // samples of the next batch; empty: unknown
-  const FitOptions* fit = nullptr;       // null: a single step or gradient
+  std::span<const std::int64_t> next{};    // samples of the next batch; empty: unknown
+  const FitOptions* fit = nullptr;         // null: a single step or gradient
+  const SampleWeights* weights = nullptr;  // null: every sample counts 1
+  double weight = 0;                       // the sum of them; the number of samples where there are none
 
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
   /// This rank's requests for the step.
@@ -34,14 +36,18 @@ struct Batch {
 /// The factor of a sample's loss in the gradient of a batch.
 template <class T>
 T loss_scale(Reduction reduction, const Batch& batch) {
-  return reduction == Reduction::mean ? T(1) / T(batch.ids.size()) : T(1);
+  if (reduction == Reduction::sum) return T(1);
+  return batch.weight > 0 ? T(1) / T(batch.weight) : T(0);
 }
 
 /// Sums over the samples of a batch.
 struct BatchScores {
-  double loss = 0;
+  double loss = 0;  // weighted
   std::int64_t correct = 0;
 };
+
+/// The mean loss of samples with this sum of losses and of weights.
+inline double mean_loss(double loss_sum, double weight) { return weight > 0 ? loss_sum / weight : 0; }
 
 /// What member 0 knows after a step.
 struct StepResult {

@@ -19,13 +19,14 @@ template <class T>
 std::int64_t feed_bytes(const Stage& stage, const Dataset& data, std::int64_t samples) {
   constexpr auto kScalar = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t targets = data.classes() > 0 ? samples * 4 : stage.outputs * padded(samples) * kScalar;
-  return on_lines(stage.inputs * padded(samples) * kScalar) + on_lines(targets) + on_lines(samples * 8);
+  return on_lines(stage.inputs * padded(samples) * kScalar) + on_lines(targets) + on_lines(samples * kScalar) +
+         on_lines(samples * 8);
 }
 template std::int64_t feed_bytes<float>(const Stage&, const Dataset&, std::int64_t);
 template std::int64_t feed_bytes<double>(const Stage&, const Dataset&, std::int64_t);
 
 template <class T>
-void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids) {
+void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids, const SampleWeights* weights) {
   Block& block = blocks_[next_];
   device_.flush();                                    // it computes what was launched while the host gathers
   if (block.ticket != 0) device_.wait(block.ticket);  // the host's bytes are free again
@@ -40,11 +41,13 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
   }
   const std::int64_t targets_at = on_lines(stage_.inputs * stride * static_cast<std::int64_t>(sizeof(T)));
   const std::int64_t ids_at = bytes - on_lines(samples * 8);
+  const std::int64_t weights_at = ids_at - on_lines(samples * static_cast<std::int64_t>(sizeof(T)));
   std::byte* const here = block.host.data();
   std::byte* const there = block.device.data();
   data.gather(ids, Matrix<T>{reinterpret_cast<T*>(here), stage_.inputs, samples, stride});
   block.samples = {.x = {reinterpret_cast<const T*>(there), stage_.inputs, samples, stride},
                    .targets = {},
+                   .weights = weights != nullptr ? reinterpret_cast<const T*>(there + weights_at) : nullptr,
                    .ids = {reinterpret_cast<const std::int64_t*>(there + ids_at), ids.size()}};
   if (labels) {
     data.labels(ids, {reinterpret_cast<std::int32_t*>(here + targets_at), ids.size()});
@@ -53,6 +56,7 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
     data.targets(ids, Matrix<T>{reinterpret_cast<T*>(here + targets_at), stage_.outputs, samples, stride});
     block.samples.targets.values = {reinterpret_cast<const T*>(there + targets_at), stage_.outputs, samples, stride};
   }
+  if (weights != nullptr) weights->gather(ids, std::span<T>(reinterpret_cast<T*>(here + weights_at), ids.size()));
   std::copy(ids.begin(), ids.end(), reinterpret_cast<std::int64_t*>(here + ids_at));
   block.ticket = device_.begin_to_device(there, here, bytes);
   block.joined = false;

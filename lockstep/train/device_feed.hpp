@@ -1,7 +1,7 @@
 #pragma once
-// Samples on their way to a device: the inputs, targets and ids of a chunk are one block of bytes, uploaded by one
-// copy. There are two blocks, on the host and on the device: while the device computes with one, the host gathers the
-// next, and its copy runs beside the kernels.
+// Samples on their way to a device: the inputs, targets, weights and ids of a chunk are one block of bytes, uploaded by
+// one copy. There are two blocks, on the host and on the device: while the device computes with one, the host gathers
+// the next, and its copy runs beside the kernels.
 
 #include <array>
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/sample_weights.hpp"
 #include "lockstep/distribute/stage.hpp"
 #include "lockstep/kernels/device/device.hpp"
 #include "lockstep/kernels/loss.hpp"
@@ -20,6 +21,7 @@ template <class T>
 struct DeviceSamples {
   ConstMatrix<T> x;
   LossTargets<T> targets;
+  const T* weights = nullptr;  // null: every sample counts 1
   std::span<const std::int64_t> ids;
 };
 
@@ -38,7 +40,8 @@ class DeviceFeed {
 
   /// Gathers these samples and begins to copy them. One chunk may be waiting at a time; the one taken before the last
   /// must have been computed.
-  void begin(const Dataset& data, std::span<const std::int64_t> ids);
+  /// `weights`: null: every sample counts 1.
+  void begin(const Dataset& data, std::span<const std::int64_t> ids, const SampleWeights* weights = nullptr);
   /// The chunk that was taken last, once more.
   void repeat();
   bool waiting() const { return waiting_; }

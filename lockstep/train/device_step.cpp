@@ -94,7 +94,7 @@ void DeviceStep<T>::load(const Batch& batch, const SlotChunk& chunk) {
   if (loaded_)
     worker_.feed().repeat();
   else
-    worker_.feed().begin(batch.data, chunk.ids);
+    worker_.feed().begin(batch.data, chunk.ids, batch.weights);
   lap(times_.load);
   batch.close(0, kLoadSection, {0, double(sizeof(T)) * double(model_.setup.stage.inputs) * double(chunk.ids.size())});
 }

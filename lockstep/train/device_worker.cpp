@@ -48,6 +48,7 @@ void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const
                                 .scale = batch != nullptr ? loss_scale<T>(options.reduction, *batch) : T(1),
                                 .z = y,
                                 .targets = samples.targets,
+                                .weights = samples.weights,
                                 .loss = losses_.data(),
                                 .dz = dy},
                                model_.context);

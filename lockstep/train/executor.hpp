@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct TrainingSetup {
   std::vector<Stage> parts;  // of the network, by rank
   RankGrid grid;
   const Stage& stage;  // this rank's part
+  /// Of the data that was prepared last; null: every sample counts 1.
+  std::unique_ptr<const SampleWeights> weights{};
 
   /// Slots of every batch of this data.
   std::int64_t slots_for(const Dataset& data) const;

@@ -1,6 +1,8 @@
 #include "lockstep/train/loop.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,26 @@ void close(const FitOptions& fit, const Member& member, std::int32_t section, Co
 void meet(const FitOptions& fit, const Member& member) {
   member.barrier.wait();
   close(fit, member, kWaitSection);
+}
+
+/// A training that diverged may have been given a number that T cannot hold: the error then names the number.
+template <class T>
+void blame_inputs(const Dataset& data) {
+  AlignedBuffer<T> block(data.features() * kScoreBlock);
+  std::vector<std::int64_t> ids;
+  for (std::int64_t k = 0; k < block_count(data); ++k) {
+    list_samples({k, k + 1}, data, ids);
+    const Matrix<T> x{block.data(), data.features(), std::ssize(ids), kScoreBlock};
+    data.gather(ids, x);
+    for (std::int64_t feature = 0; feature < x.rows; ++feature)
+      for (std::int64_t j = 0; j < x.cols; ++j)
+        if (!std::isfinite(x(feature, j)))
+          throw Error(ExitCode::diverged,
+                      fmt::format("training diverged: feature {} of training sample {} is beyond the range of {}",
+                                  feature, ids[static_cast<std::size_t>(j)],
+                                  sizeof(T) == 4 ? "float32; correct the data, or set model.precision = \"float64\""
+                                                 : "float64 once it is scaled; change data.scale"));
+  }
 }
 
 }  // namespace
@@ -70,7 +92,17 @@ void Loop::prepare(const Dataset& data) {
   check(data);
   // Initial weights are drawn at first use: not by two members at once.
   if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());
+  SampleWeights weights(data, setup_.options.class_weights);
+  setup_.weights = weights.any() ? std::make_unique<const SampleWeights>(std::move(weights)) : nullptr;
   executor_->prepare(data);
+}
+
+Batch Loop::batch_of(const Dataset& data, std::span<const std::int64_t> ids) const {
+  return {.data = data,
+          .ids = ids,
+          .epoch = progress_.epoch,
+          .weights = setup_.weights.get(),
+          .weight = setup_.weights ? setup_.weights->sum(ids) : double(ids.size())};
 }
 
 std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& options) {
@@ -94,6 +126,11 @@ std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& option
         profile->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
     });
     executor_->collect(Collect::state);
+  } catch (const Error& error) {
+    executor_->end_fit(false);
+    if (error.code() == ExitCode::diverged)
+      setup_.network.precision() == Precision::float32 ? blame_inputs<float>(data) : blame_inputs<double>(data);
+    throw;
   } catch (...) {
     executor_->end_fit(false);
     throw;
@@ -123,7 +160,7 @@ void Loop::run_epoch(const Member& member, const Dataset& data, const FitOptions
 
 void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
   if (member.index == 0) {
-    progress_.begin_epoch(setup_.options, data);
+    progress_.begin_epoch(setup_.options, data, setup_.weights.get());
     close(fit, member, kShuffleSection);
   }
   meet(fit, member);
@@ -143,13 +180,11 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
   const Dataset& samples = changed ? *changed : data;
   for (std::int64_t b = progress_.batch; b < batches.count(); ++b) {
     const std::int64_t step = progress_.steps + b;
-    const Batch batch{.data = samples,
-                      .ids = batches.ids(b),
-                      .epoch = progress_.epoch,
-                      .step = step,
-                      .rate = progress_.rate_at(setup_.options, step, epochs * batches.count()),
-                      .next = b + 1 < batches.count() ? batches.ids(b + 1) : std::span<const std::int64_t>{},
-                      .fit = &fit};
+    Batch batch = batch_of(samples, batches.ids(b));
+    batch.step = step;
+    batch.rate = progress_.rate_at(setup_.options, step, epochs * batches.count());
+    if (b + 1 < batches.count()) batch.next = batches.ids(b + 1);
+    batch.fit = &fit;
     const StepResult result = executor_->train_batch(member, batch);
     if (member.index != 0) continue;
     // While the other members run the slots of the next step: they wait for member 0 at its first barrier, so the
@@ -188,23 +223,21 @@ void Loop::end_epoch(const FitOptions& fit, double seconds, double validation_se
 double Loop::step(const Dataset& data, std::span<const std::int64_t> ids) {
   prepare(data);
   const std::int64_t step = progress_.steps;
-  const Batch batch{.data = data,
-                    .ids = ids,
-                    .epoch = progress_.epoch,
-                    .step = step,
-                    .rate = progress_.rate_at(setup_.options, step, step + 1)};
+  Batch batch = batch_of(data, ids);
+  batch.step = step;
+  batch.rate = progress_.rate_at(setup_.options, step, step + 1);
   double loss = 0;
   run_team(executor_->step_members(), [&](const Member& member) {
     const StepResult result = executor_->train_batch(member, batch);
     if (member.index == 0) loss = result.scores.loss;
   });
   ++progress_.steps;
-  return loss / double(ids.size());
+  return mean_loss(loss, batch.weight);
 }
 
 std::vector<double> Loop::gradient(const Dataset& data, std::span<const std::int64_t> ids) {
   prepare(data);
-  return executor_->gradient({.data = data, .ids = ids, .epoch = progress_.epoch});
+  return executor_->gradient(batch_of(data, ids));
 }
 
 Scores Loop::evaluate(const Dataset& data) {

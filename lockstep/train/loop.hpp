@@ -33,6 +33,8 @@ class Loop {
 
  private:
   void prepare(const Dataset& data);
+  /// A batch of the data that was prepared last; step and rate are to be set.
+  Batch batch_of(const Dataset& data, std::span<const std::int64_t> ids) const;
   // By every member of the team.
   void run_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
   void train_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);

@@ -25,7 +25,7 @@ double Progress::rate_at(const TrainOptions& options, std::int64_t step, std::in
   return base_rate(options.optimizer) * schedule_factor(options.schedule, step, epoch, total_steps);
 }
 
-void Progress::begin_epoch(const TrainOptions& options, const Dataset& data) {
+void Progress::begin_epoch(const TrainOptions& options, const Dataset& data, const SampleWeights* weights) {
   batches = std::make_unique<Batches>(BatchConfig{.samples = data.size(),
                                                   .batch = options.batch,
                                                   .shuffle = options.shuffle,
@@ -35,7 +35,13 @@ void Progress::begin_epoch(const TrainOptions& options, const Dataset& data) {
     throw Error(ExitCode::checkpoint, fmt::format("training stands after batch {} of an epoch that has {}: the state "
                                                   "belongs to other data",
                                                   batch, batches->count()));
-  if (batch > 0) return;  // resumed in the middle of an epoch: the sums are there
+  weight_sum = 0;
+  if (batch > 0) {  // resumed in the middle of an epoch: the sums are there, but for that of the weights
+    for (std::int64_t b = 0; b < batch; ++b)
+      weight_sum += weights != nullptr ? weights->sum(batches->ids(b)) : double(batches->ids(b).size());
+    report.train.loss = mean_loss(loss_sum, weight_sum);
+    return;
+  }
   report = {.epoch = epoch + 1};
   loss_sum = 0;
   if (data.classes() > 0) report.train.correct = 0;
@@ -46,11 +52,12 @@ void Progress::account(const Batch& step, const StepResult& result, bool finite,
   if (!std::isfinite(result.scores.loss))
     fail_diverged(fmt::format("the loss is {}", result.scores.loss), epoch + 1, done);
   if (!finite) fail_diverged(kBadWeights, epoch + 1, done);
-  if (step.step == 0) first_loss = result.scores.loss / double(step.size());
+  if (step.step == 0) first_loss = mean_loss(result.scores.loss, step.weight);
   batch = done;
   loss_sum += result.scores.loss;
   report.train.samples += step.size();
-  report.train.loss = loss_sum / double(report.train.samples);
+  weight_sum += step.weight;
+  report.train.loss = mean_loss(loss_sum, weight_sum);
   report.rate = step.rate;
   if (step.data.classes() > 0) report.train.correct = report.train.correct.value_or(0) + result.scores.correct;
   if (Profile* profile = step.fit->profile) {
@@ -115,7 +122,7 @@ void Progress::restore(const TrainingState& state) {
   first_loss = state.first_loss;
   report = {.epoch = epoch + 1, .rate = state.rate};
   report.train = {.samples = state.samples,
-                  .loss = state.samples > 0 ? state.loss_sum / double(state.samples) : 0,
+                  .loss = mean_loss(state.loss_sum, double(state.samples)),  // begin_epoch knows the weights
                   .correct = state.correct};
 }
 

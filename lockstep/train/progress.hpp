@@ -13,7 +13,7 @@ namespace lockstep {
 struct Progress {
   std::int64_t epoch = 0, steps = 0;  // epochs done, and the steps in them
   std::int64_t batch = 0;             // batches done of the present epoch; report and loss_sum are their sums
-  double loss_sum = 0;
+  double loss_sum = 0, weight_sum = 0;
   std::optional<double> first_loss{};  // of the training's first batch
   EpochReport report{};
   std::vector<EpochReport> reports{};  // of the present fit
@@ -23,7 +23,8 @@ struct Progress {
   double rate_at(const TrainOptions& options, std::int64_t step, std::int64_t total_steps) const;
 
   /// Error(checkpoint) where this data has no such epoch.
-  void begin_epoch(const TrainOptions& options, const Dataset& data);
+  /// `weights`: null: every sample counts 1.
+  void begin_epoch(const TrainOptions& options, const Dataset& data, const SampleWeights* weights);
   /// Adds a finished step of a fit to the report, and calls on_step. Error(diverged) where the loss is not finite, or
   /// `finite` says so of the weights.
   void account(const Batch& batch, const StepResult& result, bool finite, std::int64_t total_epochs);

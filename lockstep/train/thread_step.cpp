@@ -131,6 +131,7 @@ typename Worker<T>::Chunk ThreadStep<T>::task_of(const Member& member, const Bat
   const TrainOptions& options = team_.setup.options;
   return {.data = batch.data,
           .ids = chunk.ids,
+          .weights = batch.weights,
           .slots = {chunk.bounds},
           .first_slot = static_cast<std::size_t>(chunk.first),
           .kept = kept_.empty() ? nullptr : &kept_[static_cast<std::size_t>(chunk.first)],

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/sample_weights.hpp"
 #include "lockstep/distribute/step_requests.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/loss.hpp"
@@ -30,7 +31,9 @@ namespace lockstep {
 /// Changes when the definition of a result changes: files made under another version are refused where bits matter.
 inline constexpr int kNumericsVersion = 1;
 
-enum class Reduction { mean, sum };  // of the samples' gradients over a batch
+/// Of the samples' gradients over a batch. The mean of weighted samples is the sum of weight * gradient, divided by the
+/// sum of the batch's weights; a batch whose weights are all 0 has the gradient 0.
+enum class Reduction { mean, sum };
 
 /// How ranks share the work. ranks = data x pipeline x tensor: each group of pipeline x tensor ranks holds one network
 /// and has samples of its own. A part of the network begins with the weights that the network has when the trainer is
@@ -49,8 +52,9 @@ struct TrainOptions {
   std::int64_t batch = 64;  // 0: the full batch
   std::int64_t slots = 0;   // a power of two; 0: auto
   Reduction reduction = Reduction::mean;
-  double l2 = 0;         // adds l2/2 * |weights|^2 to the loss; biases excluded
-  double clip_norm = 0;  // gradients with a larger norm are scaled down to it; 0: never
+  ClassWeights class_weights{};  // times those of the samples (Dataset::weights); training only, not evaluations
+  double l2 = 0;                 // adds l2/2 * |weights|^2 to the loss; biases excluded
+  double clip_norm = 0;          // gradients with a larger norm are scaled down to it; 0: never
   bool shuffle = true;
   std::uint64_t seed = 1;  // shuffles and dropout; the network's own seed is for its initial weights
   Backend backend = Backend::simd;
@@ -58,7 +62,8 @@ struct TrainOptions {
   int threads = 0;  // 0: OMP_NUM_THREADS, else as many as this process may use. Changes the time, never the result
 };
 
-/// Loss and accuracy over a set of samples.
+/// Loss and accuracy over a set of samples. Evaluations count every sample once; the loss that training saw on its way
+/// is the mean of weighted samples. Accuracy is always that of samples.
 struct Scores {
   std::int64_t samples = 0;
   double loss = 0;                        // mean over samples, without the L2 term

@@ -46,6 +46,8 @@ PythonValue python_value(const Schedule& schedule) {
   return {"Schedule | str", nb::str(name_of(schedule.kind).c_str())};
 }
 
+PythonValue python_value(const ClassWeights&) { return {"str | Sequence[float] | None", nb::none()}; }
+
 template <class Range>
 std::string words_of(const Range& range) {
   if constexpr (std::is_same_v<Range, IntRange> || std::is_same_v<Range, NumberRange>)

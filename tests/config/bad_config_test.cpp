@@ -300,8 +300,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"shuffle = 1", "", "a.toml:8: train.shuffle: must be true or false, not a whole number: 1"},
         Bad{"", "train=3", "--set train=3: write --set section.key=value, for example --set train.epochs=3"},
         Bad{"[data]\nsource = \"moons\"\n[model]\nsizes = \"2-1\"\n[[train]]", "",
-            "a.toml:5: train: must be a table with loss, optimizer, schedule, batch, slots, reduction, l2, clip_norm, "
-            "shuffle, epochs, seed, not a list: [{}]"}));
+            "a.toml:5: train: must be a table with loss, optimizer, schedule, batch, slots, reduction, class_weights, l2, "
+            "clip_norm, shuffle, epochs, seed, not a list: [{}]"}));
 
 }  // namespace
 }  // namespace lockstep

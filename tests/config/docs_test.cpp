@@ -41,6 +41,7 @@ std::string values_of(AnyValue, bool) { return "`true`, `false`"; }
 std::string values_of(AnyValue, const std::optional<bool>&) { return "`true`, `false`"; }
 std::string values_of(AnyValue, const std::string&) { return "text"; }
 std::string values_of(AnyValue, const std::vector<std::int64_t>&) { return "numbers"; }
+std::string values_of(AnyValue, const ClassWeights&) { return "`\"balanced\"` or numbers"; }
 std::string values_of(AnyValue, const std::vector<LayerSpec>&) { return "layers"; }
 std::string values_of(AnyValue, const std::optional<Init>&) { return "an initialiser"; }
 template <class Enum>

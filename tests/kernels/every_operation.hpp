@@ -322,10 +322,12 @@ class EveryOperation {
       for (std::size_t s = 0; s < labels.size(); ++s) labels[s] = std::int32_t(s * 7 % 10);
       auto loss = nan_vector<T>(kSamples);
       TestMatrix<T> dz(10, kSamples);
+      const auto weights = input_vector(kSamples);
       kernels_.loss_gradient({.kind = kind,
                               .scale = T(0.1),
                               .z = z.view(),
                               .targets = {.labels = labels.data(), .values = {}},
+                              .weights = weights.data(),
                               .loss = loss.data(),
                               .dz = dz.view()},
                              context_);

@@ -12,6 +12,7 @@ struct Problem {
   TestMatrix<T> z, values;
   std::vector<std::int32_t> labels;
   T scale = T(1);
+  std::vector<T> weights{};  // empty: none
   bool by_label;
 
   Problem(Loss loss, std::int64_t outputs, std::int64_t samples, bool label_targets)
@@ -31,6 +32,7 @@ struct Problem {
                                          .scale = scale,
                                          .z = z.view(),
                                          .targets = targets(),
+                                         .weights = weights.empty() ? nullptr : weights.data(),
                                          .loss = r.loss.data(),
                                          .dz = want_gradient ? r.dz.view() : Matrix<T>{}},
                                         context);
@@ -136,6 +138,25 @@ TYPED_TEST(LossOrder, GradientIsOptionalAndScaled) {
                                         context);
     EXPECT_TRUE(identical(buffer, quarter.dz));
     EXPECT_TRUE(identical(loss, quarter.loss));
+  }
+}
+
+TYPED_TEST(LossOrder, WeightsMultiplyTheScaleAndTheLoss) {
+  using T = TypeParam;
+  for (const Case& c : kCases) {
+    Problem<T> weighted(c.kind, c.outputs, 5, c.by_label);
+    weighted.scale = T(0.3);
+    weighted.weights = {T(1), T(0), T(2.7), T(0.1), T(13)};
+    const auto all = weighted.run();
+    EXPECT_TRUE(identical(weighted.run(false).loss, all.loss));
+    for (std::int64_t s = 0; s < 5; ++s) {
+      const T weight = weighted.weights[std::size_t(s)];
+      Problem<T> plain(c.kind, c.outputs, 5, c.by_label);
+      plain.scale = weighted.scale * weight;
+      const auto one = plain.run();
+      EXPECT_EQ(all.loss[std::size_t(s)], weight * one.loss[std::size_t(s)]);
+      for (std::int64_t k = 0; k < c.outputs; ++k) EXPECT_EQ(all.dz(k, s), one.dz(k, s));
+    }
   }
 }
 

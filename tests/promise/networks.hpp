@@ -14,11 +14,12 @@
 
 namespace lockstep {
 
-/// Blobs as pictures of that shape, a tenth as large; the test set has 20.
-inline DataSplits blob_images(const Shape& shape, GeneratorConfig wanted) {
+/// Blobs as pictures of that shape, a tenth as large; the test set has 20. `weighted`: sample s counts (s mod 4) / 2.
+inline DataSplits blob_images(const Shape& shape, GeneratorConfig wanted, bool weighted = false) {
   wanted.features = shape.elements();
   const auto make = [&] {
     Samples samples = make_blobs(wanted);
+    for (std::int64_t s = 0; weighted && s < wanted.count; ++s) samples.targets.weights.push_back(double(s % 4) / 2);
     return MemoryDataset(std::move(samples.features), shape, std::move(samples.targets)).scaled(Scaling(0.1));
   };
   DataSplits data{.train = make()};
@@ -33,6 +34,7 @@ struct PromiseRun {
   Network network;
   TrainOptions options;
   Shape sample;  // the shape of the pictures
+  bool weighted = false;
 };
 
 inline PromiseRun mlp_run() {
@@ -70,11 +72,19 @@ inline PromiseRun bn_cnn_run() {
   return run;
 }
 
-inline std::vector<PromiseRun> promise_runs() { return {mlp_run(), lenet5_run(), bn_cnn_run()}; }
+/// What an everyday training adds: weights of samples and classes.
+inline PromiseRun everyday_run() {
+  PromiseRun run{"everyday", Network({1, 4, 4}), {}, {1, 4, 4}, true};
+  run.network.add(Linear{.out = 19}).add(Relu{}).add(Linear{.out = 10});
+  run.options = {.optimizer = Adam{.lr = 1e-2}, .batch = 32, .slots = 8, .class_weights = {.balanced = true}};
+  return run;
+}
+
+inline std::vector<PromiseRun> promise_runs() { return {mlp_run(), lenet5_run(), bn_cnn_run(), everyday_run()}; }
 
 /// With batches of 32 or 40 the last batch is a remainder, and its slots are ragged.
 inline DataSplits promise_data(const PromiseRun& run, std::int64_t count = 50) {
-  return blob_images(run.sample, {.count = count, .noise = 5, .classes = 10});
+  return blob_images(run.sample, {.count = count, .noise = 5, .classes = 10}, run.weighted);
 }
 
 inline void feed(Sha256& hash, const std::string& text) { hash.update(std::as_bytes(std::span(text))); }

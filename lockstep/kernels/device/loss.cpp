@@ -21,16 +21,18 @@ void softmax_backward(const SoftmaxBackward<T>& a, KernelContext& context) {
 template <class T, Style kStyle>
 void loss_gradient(const LossGradient<T>& a, KernelContext& context) {
   start<T>(context, "loss_gradient", over_vector(context.device(), Style::naive, a.z.cols), code_of(a.kind), a.scale,
-           a.z.data, a.z.stride, a.targets.labels, a.targets.values.data, a.targets.values.stride, a.loss, a.dz.data,
-           a.dz.stride, a.z.rows, a.z.cols);
+           a.z.data, a.z.stride, a.targets.labels, a.targets.values.data, a.targets.values.stride, a.weights, a.loss,
+           a.dz.data, a.dz.stride, a.z.rows, a.z.cols);
 }
 
 /// Everything but the bounds lies on the device.
 template <class T, Style kStyle>
 void score_slots(const ScoreSlots<T>& a, KernelContext& context) {
-  start<T>(context, "score_slots", over_vector(context.device(), Style::naive, a.slots.count()), code_of(a.kind),
-           a.z.data, a.z.stride, a.z.rows, a.labels, a.loss, context.device().constant(a.slots.bounds), a.slots.count(),
-           a.sum, a.correct);
+  // As in text/loss.h: a group per slot; on a processor one work-item each.
+  const Shape shape{.groups = {a.slots.count(), 1, 1},
+                    .group_size = {context.device().info().is_cpu ? 1 : kGroup, 1, 1}};
+  start<T>(context, "score_slots", shape, code_of(a.kind), a.z.data, a.z.stride, a.z.rows, a.labels, a.loss,
+           context.device().constant(a.slots.bounds), a.slots.count(), a.sum, a.correct);
 }
 
 LOCKSTEP_DEVICE_INSTANTIATE(softmax_forward, SoftmaxForward)

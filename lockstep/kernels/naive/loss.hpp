@@ -14,41 +14,55 @@ T target(const LossGradient<T>& a, std::int64_t k, std::int64_t s) {
   return a.targets.labels[s] == k ? T(1) : T(0);
 }
 
+/// The factor of a sample's gradient.
+template <class T>
+T scale_of(const LossGradient<T>& a, std::int64_t s) {
+  return a.weights == nullptr ? a.scale : a.scale * a.weights[s];
+}
+
+template <class T>
+void set_loss(const LossGradient<T>& a, std::int64_t s, T loss) {
+  a.loss[s] = a.weights == nullptr ? loss : a.weights[s] * loss;
+}
+
 template <class T>
 void softmax_cross_entropy(const LossGradient<T>& a, std::int64_t s) {
   const T largest = column_max(a.z, s);
   const std::int64_t label = a.targets.labels[s];
   T sum = T(0);
   for (std::int64_t k = 0; k < a.z.rows; ++k) sum = sum + math::exp(a.z(k, s) - largest);
-  a.loss[s] = math::log(sum) - (a.z(label, s) - largest);
+  set_loss(a, s, math::log(sum) - (a.z(label, s) - largest));
   if (a.dz.data == nullptr) return;
+  const T scale = scale_of(a, s);
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const T p = math::exp(a.z(k, s) - largest) / sum;
-    a.dz(k, s) = a.scale * (k == label ? p - T(1) : p);
+    a.dz(k, s) = scale * (k == label ? p - T(1) : p);
   }
 }
 
 template <class T>
 void binary_cross_entropy(const LossGradient<T>& a, std::int64_t s) {
+  const T scale = scale_of(a, s);
   T sum = T(0);
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const T z = a.z(k, s), t = target(a, k, s);
     const T positive = z > T(0) ? z : T(0), magnitude = z < T(0) ? -z : z;
     sum = sum + (fma(-z, t, positive) + math::log1p(math::exp(-magnitude)));
-    if (a.dz.data != nullptr) a.dz(k, s) = a.scale * (math::sigmoid(z) - t);
+    if (a.dz.data != nullptr) a.dz(k, s) = scale * (math::sigmoid(z) - t);
   }
-  a.loss[s] = sum;
+  set_loss(a, s, sum);
 }
 
 template <class T>
 void squared_error(const LossGradient<T>& a, std::int64_t s) {
+  const T scale = scale_of(a, s);
   T sum = T(0);
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const T difference = a.z(k, s) - target(a, k, s);
     sum = fma(T(0.5) * difference, difference, sum);
-    if (a.dz.data != nullptr) a.dz(k, s) = a.scale * difference;
+    if (a.dz.data != nullptr) a.dz(k, s) = scale * difference;
   }
-  a.loss[s] = sum;
+  set_loss(a, s, sum);
 }
 
 template <class T>

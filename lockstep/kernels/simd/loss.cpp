@@ -49,10 +49,22 @@ class Targets {
   Vec<T> number_{};
 };
 
+/// The factors of the samples' gradients.
+template <class T, class End>
+LOCKSTEP_INLINE Vec<T> scale_of(const LossGradient<T>& a, std::int64_t c, const End& end) {
+  const Vec<T> scale = broadcast(a.scale);
+  return a.weights == nullptr ? scale : scale * load(a.weights + c, end);
+}
+
+template <class T, class End>
+LOCKSTEP_INLINE void set_loss(const LossGradient<T>& a, std::int64_t c, Vec<T> loss, const End& end) {
+  store(a.loss + c, a.weights == nullptr ? loss : load(a.weights + c, end) * loss, end);
+}
+
 template <class T, class End>
 LOCKSTEP_INLINE void softmax_cross_entropy(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
                                            const End& end) {
-  const Vec<T> largest = column_max(a.z, c, end), one = broadcast(T(1)), scale = broadcast(a.scale);
+  const Vec<T> largest = column_max(a.z, c, end), one = broadcast(T(1)), scale = scale_of(a, c, end);
   Vec<T> sum = zero<T>(), chosen = zero<T>();
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const Vec<T> below = load(a.z.row(k) + c, end) - largest, e = math::exp(below);
@@ -60,7 +72,7 @@ LOCKSTEP_INLINE void softmax_cross_entropy(const LossGradient<T>& a, std::int64_
     chosen = select(targets.labelled(k), below, chosen);
     if (a.dz.data != nullptr) store(a.dz.row(k) + c, e, end);
   }
-  store(a.loss + c, math::log(sum) - chosen, end);
+  set_loss(a, c, math::log(sum) - chosen, end);
   if (a.dz.data == nullptr) return;
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const Vec<T> p = load(a.dz.row(k) + c, end) / sum;
@@ -71,7 +83,7 @@ LOCKSTEP_INLINE void softmax_cross_entropy(const LossGradient<T>& a, std::int64_
 template <class T, class End>
 LOCKSTEP_INLINE void binary_cross_entropy(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
                                           const End& end) {
-  const Vec<T> none = zero<T>(), scale = broadcast(a.scale);
+  const Vec<T> none = zero<T>(), scale = scale_of(a, c, end);
   Vec<T> sum = none;
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const Vec<T> z = load(a.z.row(k) + c, end), t = targets[k];
@@ -79,20 +91,20 @@ LOCKSTEP_INLINE void binary_cross_entropy(const LossGradient<T>& a, std::int64_t
     sum = sum + (fma(-z, t, positive) + math::log1p(e));
     if (a.dz.data != nullptr) store(a.dz.row(k) + c, scale * (math::sigmoid_from(z, e) - t), end);
   }
-  store(a.loss + c, sum, end);
+  set_loss(a, c, sum, end);
 }
 
 template <class T, class End>
 LOCKSTEP_INLINE void squared_error(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
                                    const End& end) {
-  const Vec<T> half = broadcast(T(0.5)), scale = broadcast(a.scale);
+  const Vec<T> half = broadcast(T(0.5)), scale = scale_of(a, c, end);
   Vec<T> sum = zero<T>();
   for (std::int64_t k = 0; k < a.z.rows; ++k) {
     const Vec<T> difference = load(a.z.row(k) + c, end) - targets[k];
     sum = fma(half * difference, difference, sum);
     if (a.dz.data != nullptr) store(a.dz.row(k) + c, scale * difference, end);
   }
-  store(a.loss + c, sum, end);
+  set_loss(a, c, sum, end);
 }
 
 }  // namespace

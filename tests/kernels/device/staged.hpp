@@ -168,7 +168,8 @@ void stage(Stage& s, Add<T>& a) {
 }
 template <class T>
 void stage(Stage& s, LossGradient<T>& a) {
-  s.matrix(a.z), s.vector(a.targets.labels, a.z.cols), s.matrix(a.targets.values), s.vector(a.loss, a.z.cols);
+  s.matrix(a.z), s.vector(a.targets.labels, a.z.cols), s.matrix(a.targets.values), s.vector(a.weights, a.z.cols);
+  s.vector(a.loss, a.z.cols);
   s.matrix(a.dz);
 }
 template <class T>

@@ -9,16 +9,25 @@ namespace {
 template <class T>
 class SimdLoss : public ::testing::Test {
  protected:
-  /// Loss, dz, and dz written over z.
+  /// Loss, dz, and dz written over z; with weights and without.
   static std::vector<T> run(const KernelTable<T>& table, Loss kind, const LossTargets<T>& targets, std::int64_t outputs,
                             std::int64_t samples, const Layout& layout) {
+    std::vector<T> all = run(table, kind, targets, nullptr, outputs, samples, layout), weights;
+    for (std::int64_t s = 0; s < samples; ++s) weights.push_back(T(s * 11 % 7) / T(3));
+    collect(all, run(table, kind, targets, weights.data(), outputs, samples, layout));
+    return all;
+  }
+
+  static std::vector<T> run(const KernelTable<T>& table, Loss kind, const LossTargets<T>& targets, const T* weights,
+                            std::int64_t outputs, std::int64_t samples, const Layout& layout) {
     KernelContext context;
     OddMatrix<T> z(outputs, samples, layout.stride, layout.shift, 1), dz(outputs, samples, layout.stride, layout.shift);
     for (std::int64_t k = 0; k < outputs; ++k)
       for (std::int64_t s = 0; s < samples; ++s)
         z.set(k, s, s % 7 == 6 && k == 0 ? T(s % 2) * -T(0) : z.view()(k, s) * T(1 + s * s % 120));
     auto loss = nan_vector<T>(samples + 3), only_loss = loss;
-    LossGradient<T> args = {.kind = kind, .scale = T(0.3), .z = z.view(), .targets = targets, .loss = only_loss.data()};
+    LossGradient<T> args = {
+        .kind = kind, .scale = T(0.3), .z = z.view(), .targets = targets, .weights = weights, .loss = only_loss.data()};
     table.loss_gradient(args, context);
     args.loss = loss.data();
     args.dz = dz.view();

@@ -1,4 +1,4 @@
-// Softmax, losses and scores: one work-item per sample (LANES is 1), per slot for the scores.
+// Softmax, losses and scores: one work-item per sample (LANES is 1).
 
 DEVICE REAL column_max(GLOBAL const REAL *x, I64 stride, I64 rows) {
   REAL best = x[0];
@@ -36,24 +36,27 @@ KERNEL softmax_backward(IN(REAL, y), I64 y_stride, IN(REAL, dy), I64 dy_stride, 
 }
 
 KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, labels), IN(REAL, values), I64 values_stride,
-                     OUT(REAL, loss), OUT(REAL, dz), I64 dz_stride, I64 rows, I64 cols) {
+                     IN(REAL, weights), OUT(REAL, loss), OUT(REAL, dz), I64 dz_stride, I64 rows, I64 cols) {
   USE_IN(REAL, z);
   USE_IN(int, labels);
   USE_IN(REAL, values);
+  USE_IN(REAL, weights);
   USE_OUT(REAL, loss);
   USE_OUT(REAL, dz);
   const I64 s = GLOBAL_ITEM(0);
   if (s >= cols) return;
+  const REAL factor = weights_base ? scale * weights[s] : scale;
   if (kind == CROSS_ENTROPY) {
     const REAL largest = column_max(z + s, z_stride, rows);
     const I64 label = labels[s];
     REAL sum = R(0);
     for (I64 k = 0; k < rows; ++k) sum = sum + real_exp(z[k * z_stride + s] - largest);
-    loss[s] = real_log(sum) - (z[label * z_stride + s] - largest);
+    const REAL value = real_log(sum) - (z[label * z_stride + s] - largest);
+    loss[s] = weights_base ? weights[s] * value : value;
     if (!dz_base) return;
     for (I64 k = 0; k < rows; ++k) {
       const REAL p = real_exp(z[k * z_stride + s] - largest) / sum;
-      dz[k * dz_stride + s] = scale * (k == label ? p - R(1) : p);
+      dz[k * dz_stride + s] = factor * (k == label ? p - R(1) : p);
     }
     return;
   }
@@ -70,16 +73,18 @@ KERNEL loss_gradient(int kind, REAL scale, IN(REAL, z), I64 z_stride, IN(int, la
     if (kind == BINARY_CROSS_ENTROPY) {
       const REAL positive = value > R(0) ? value : R(0), size = value < R(0) ? -value : value;
       sum = sum + (fma(-value, t, positive) + real_log1p(real_exp(-size)));
-      if (dz_base) dz[k * dz_stride + s] = scale * (real_sigmoid(value) - t);
+      if (dz_base) dz[k * dz_stride + s] = factor * (real_sigmoid(value) - t);
     } else {
       const REAL difference = value - t;
       sum = fma(R(0.5) * difference, difference, sum);
-      if (dz_base) dz[k * dz_stride + s] = scale * difference;
+      if (dz_base) dz[k * dz_stride + s] = factor * difference;
     }
   }
-  loss[s] = sum;
+  loss[s] = weights_base ? weights[s] * sum : sum;
 }
 
+// A group takes a slot: each of its work-items looks at a sample, and the first one adds them up in their order.
+#define SCORE_ITEMS 64
 KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels), IN(REAL, loss), IN(I64, bounds),
                    I64 slots, OUT(double, sums), OUT(I64, correct)) {
   USE_IN(REAL, z);
@@ -88,21 +93,36 @@ KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels
   USE_IN(I64, bounds);
   USE_OUT(double, sums);
   USE_OUT(I64, correct);
-  const I64 slot = GLOBAL_ITEM(0);
-  if (slot >= slots) return;
+  LOCAL double losses[SCORE_ITEMS];
+  LOCAL int hits[SCORE_ITEMS];
+  const I64 slot = GROUP(0), end = bounds[slot + 1];
+  const int item = ITEM(0), items = ITEMS(0);
   double sum = 0;
   I64 right = 0;
-  for (I64 s = bounds[slot]; s < bounds[slot + 1]; ++s) {
-    sum += (double)loss[s];
-    if (!labels_base) continue;
-    I64 best = 0;
-    if (rows == 1)
-      best = z[s] >= (kind == SQUARED_ERROR ? R(0.5) : R(0)) ? 1 : 0;
-    else
-      for (I64 k = 1; k < rows; ++k)
-        if (z[k * z_stride + s] > z[best * z_stride + s]) best = k;
-    if (best == labels[s]) ++right;
+  for (I64 first = bounds[slot]; first < end; first += items) {
+    const I64 s = first + item;
+    if (s < end) {
+      losses[item] = (double)loss[s];
+      hits[item] = 0;
+      if (labels_base) {
+        I64 best = 0;
+        if (rows == 1)
+          best = z[s] >= (kind == SQUARED_ERROR ? R(0.5) : R(0)) ? 1 : 0;
+        else
+          for (I64 k = 1; k < rows; ++k)
+            if (z[k * z_stride + s] > z[best * z_stride + s]) best = k;
+        hits[item] = best == labels[s] ? 1 : 0;
+      }
+    }
+    BARRIER();
+    if (item == 0)
+      for (int i = 0; i < items && first + i < end; ++i) {
+        sum += losses[i];
+        right += hits[i];
+      }
+    BARRIER();
   }
+  if (item != 0) return;
   sums[slot] = sum;
   correct[slot] = right;
 }
