@@ -107,6 +107,8 @@ class Files(ProgramTest):
         self.assertEqual(list(answers[0]["probabilities"]), ["Iris-setosa", "Iris-versicolor", "Iris-virginica"])
         self.assertIn("Iris-virginica", self.succeed("eval", "run/model.safetensors").out)
         self.assertIn("Iris-setosa, Iris-versicolor", self.succeed("inspect", "run/model.safetensors").out)
+        self.succeed("export", "run/model.safetensors", "iris.onnx")
+        self.assertIn(b'class_names\x122["Iris-setosa","Iris-versicolor","Iris-virginica"]', (self.folder / "iris.onnx").read_bytes())
         self.write("new.csv", "0.1,1.2,2.0,3.1\n4.0,5.1,6.0,7.2\n")
         text = self.succeed("predict", "run/model.safetensors", "new.csv", "--top", "1").out
         self.assertRegex(text, r"row 0 +Iris-setosa \d")
