@@ -63,6 +63,8 @@ class AugmentedDataset final : public Dataset {
   }
   void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override { base_->targets(ids, t); }
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override { base_->targets(ids, t); }
+  bool has_weights() const override { return base_->has_weights(); }
+  void weights(std::span<const std::int64_t> ids, std::span<double> out) const override { base_->weights(ids, out); }
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override { base_->hash_features(ids, sha); }
   std::string describe() const override;
   std::shared_ptr<const Dataset> for_epoch(std::int64_t epoch) const override;

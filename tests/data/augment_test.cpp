@@ -115,6 +115,20 @@ TEST(Augment, ChangesBrightnessAndContrast) {
   }
 }
 
+TEST(Augment, KeepsLabelsAndWeights) {
+  const std::vector<double> values(2 * kSide * kSide, 1.0);
+  const auto base =
+      std::make_shared<MemoryDataset>(array_from<double>({2, kSide, kSide}, values), Shape{1, kSide, kSide},
+                                      Targets{.labels = {1, 0}, .classes = 2, .weights = {0.5, 2}});
+  const AugmentedDataset data(base, {.flip = true}, {}, 1);
+  const std::shared_ptr<const Dataset> epoch = data.for_epoch(0);
+  ASSERT_TRUE(epoch->has_weights());
+  std::vector<double> weights(2);
+  epoch->weights(ids_from(0, 2), weights);
+  EXPECT_EQ(weights, (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(all_labels(*epoch), (std::vector<std::int32_t>{1, 0}));
+}
+
 TEST(Augment, RefusesPlainLists) {
   const auto list =
       std::make_shared<MemoryDataset>(array_from<double>({1, 2}, std::vector<double>{1, 2}), Shape{2}, Targets{});
