@@ -40,11 +40,6 @@ inline std::string toml_text(const ClassWeights& weights, int = 0) {
   return weights.balanced ? toml_quote(kBalanced) : fmt::format("[{}]", fmt::join(weights.values, ", "));
 }
 
-inline std::string toml_text(const std::vector<std::string>& names, int = 0) {
-  std::vector<std::string> quoted;
-  for (const std::string& name : names) quoted.push_back(toml_quote(name));
-  return fmt::format("[{}]", fmt::join(quoted, ", "));
-}
 inline std::string toml_text(const std::vector<Metric>& metrics, int = 0) {
   std::vector<std::string> names;
   for (const Metric& metric : metrics) names.push_back(toml_quote(metric.name()));

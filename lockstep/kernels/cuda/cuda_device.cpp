@@ -290,7 +290,7 @@ class CudaDevice final : public Device {
     if (status == CudaStatus::ok) return;
     if (status == CudaStatus::lost)
       throw Error(ExitCode::resources,
-                  fmt::format("cuda: {}: the device {} is lost ({}); resume the run, there or with "
+                  fmt::format("cuda: {}: the device {} is lost ({}); go on from the last checkpoint, there or with "
                               "another backend: the bits are the same",
                               what, info_.name, explain_cuda(plugin_)));
     // A kernel that fails on the device (a wrong address) makes every later call fail: there is nothing to mend here.

@@ -106,7 +106,7 @@ KERNEL loss_gradient(int kind, REAL smoothing, int gamma, REAL delta, REAL scale
 // A group takes a slot: each of its work-items looks at a sample, and the first one adds them up in their order.
 #define SCORE_ITEMS 64
 KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels), IN(REAL, loss), IN(I64, bounds),
-                   I64 slots, OUT(double, sums), OUT(I64, correct)) {
+                   OUT(double, sums), OUT(I64, correct)) {
   USE_IN(REAL, z);
   USE_IN(int, labels);
   USE_IN(REAL, loss);
