@@ -71,9 +71,11 @@ def environment(folder, wheel, everything):
 
 
 def without_compilers(folder):
-    """A folder for the head of the PATH in which every compiler is a program that fails."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("cc", "c++", "gcc", "g++", "clang", "clang++", "cmake", "ninja", "make", "ld"):
+    """A folder for the head of the PATH in which every compiler is a program that fails; clang and ld stay, since PoCL
+    uses them for OpenCL."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in ("cc", "c++", "gcc", "g++", "cmake", "ninja", "make"):
         (folder / name).write_text("#!/bin/sh\necho no compiler here >&2\nexit 127\n")
         (folder / name).chmod(0o755)
     return folder
