@@ -5,11 +5,15 @@ include(GNUInstallDirs)
 
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP COMPONENTS CXX)  # without it teams are made of plain threads
+# What the library itself links.
+set(LOCKSTEP_LIBRARIES fmt::fmt ZLIB::ZLIB JPEG::JPEG PNG::PNG Threads::Threads ${CMAKE_DL_LIBS}
+                       $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX>)
 if(LOCKSTEP_CLI)
   find_package(CLI11 REQUIRED)
 endif()

@@ -36,8 +36,8 @@ FIT = '''
 class Network(_Network):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network: ...
-    def fit(self, x: Any, y: Any = None, *, validation: Any = None, backend: str = "simd", threads: int = 0,
-            on_step: Callable[[dict[str, Any]], Any] | None = None,
+    def fit(self, x: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None, backend: str = "simd",
+            threads: int = 0, comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
             on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
             resume: bool | None = None, verbose: bool | None = None,
             {options}) -> Run: ...
@@ -64,9 +64,12 @@ def stubs():
     for name, each in _records.classes.items():
         base = each.__bases__[0].__name__
         text += f"\nclass {name}({base}):\n"
-        line = f"    def __init__(self{''.join(', ' + parameter(field) for field in each._fields)}) -> None: ...\n"
+        parts = list(map(parameter, each._fields))
+        if each._positional() < len(parts):
+            parts.insert(each._positional(), "*")
+        line = f"    def __init__(self{''.join(', ' + part for part in parts)}) -> None: ...\n"
         if len(line) > 121:
-            line = f"    def __init__(self, {wrapped(map(parameter, each._fields), 17)}) -> None: ...\n"
+            line = f"    def __init__(self, {wrapped(parts, 17)}) -> None: ...\n"
         text += line
         for field in each._fields:
             text += f"    {_records._parameter(field['name'])}: {field['type']}\n"

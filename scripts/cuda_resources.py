@@ -15,7 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/gpu.md"
 BEGIN, END = "<!-- cuda_resources: begin -->\n", "<!-- cuda_resources: end -->\n"
-Kernel = collections.namedtuple("Kernel", "name scalar sm registers shared spills")
+Kernel = collections.namedtuple("Kernel", "name scalar sm registers shared spills stack")
 
 
 def kernel_names(root=ROOT):
@@ -36,8 +36,9 @@ def parse_ptxas(text, scalar, names):
         registers = re.search(r"Used (\d+) registers", rest)
         stores, loads = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", rest).groups()
         shared = re.search(r"(\d+) bytes smem", rest)
+        stack = re.search(r"(\d+) bytes stack frame", rest)
         found.append(Kernel(name, scalar, int(sm), int(registers.group(1)), int(shared.group(1)) if shared else 0,
-                            int(stores) + int(loads)))
+                            int(stores) + int(loads), int(stack.group(1))))
     return found
 
 
@@ -54,6 +55,12 @@ def read_build(build):
 def spilling(kernels):
     """Kernels written for speed must keep everything in registers; the naive ones show what a first course writes."""
     return [k for k in kernels if k.spills > 0 and not k.name.endswith("_naive")]
+
+
+def with_stack(kernels):
+    """A stack is taken for all threads that a GPU can hold: of the tuned kernels none has one. batch_norm_forward and _backward
+    are those of processors and of the naive backend."""
+    return [k for k in kernels if k.stack > 0 and not re.search(r"_naive$|^batch_norm_(forward|backward)$", k.name)]
 
 
 def block_sizes(build):

@@ -128,7 +128,9 @@ DeviceRate measure_device(Device& device) {
 
 TimedBody timed_on(Device& device, std::function<void()> body) {
   return [&device, body = std::move(body)](std::int64_t calls) {
+    constexpr double kLaunch = 20e-6, kLongest = 0.05;  // more than the host takes for one
     device.set_timing(true);
+    device.hold(std::min(kLongest, kLaunch * double(calls)));
     for (std::int64_t i = 0; i < calls; ++i) body();
     double seconds = 0;
     for (const auto& [name, time] : device.kernel_times()) seconds += time.seconds;

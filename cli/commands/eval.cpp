@@ -120,7 +120,7 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   if (!model.info.loss)
     throw Error(ExitCode::checkpoint,
                 fmt::format("{}: the file does not name the loss it was trained with", arguments.model));
-  const ModelData data = load_model_data(arguments.model, model.info, arguments.data, console);
+  const ModelData data = load_model_data(arguments.model, model, arguments.data, console, DataUse::evaluation);
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
   const Trainer trainer(model.network, {.loss = *model.info.loss,
                                         .focal_gamma = model.info.focal_gamma,

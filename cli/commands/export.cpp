@@ -36,7 +36,8 @@ void run_export(const ExportArguments& arguments, Console& console) {
       throw Error(ExitCode::usage,
                   fmt::format("{}: exists; give another name, or --overwrite to replace it", arguments.out));
   }
-  export_model(model.network, arguments.out, weight_rule(model.info.preparation.value_or(DataConfig())));
+  export_model(model.network, arguments.out, weight_rule(model.info.preparation.value_or(DataConfig())),
+               model.info.class_names);
   const auto bytes = static_cast<std::int64_t>(fs::file_size(arguments.out, error));
   if (console.json()) {
     const Json json = {{"file", arguments.out}, {"bytes", bytes}, {"weight_hash", weight_hash(model.network.values())}};

@@ -4,20 +4,24 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
+#include "lockstep/data/formats/cifar.hpp"
 #include "lockstep/data/formats/csv.hpp"
 #include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/image.hpp"
 #include "lockstep/data/formats/image_folder.hpp"
+#include "lockstep/data/formats/jpeg.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/formats/npz.hpp"
-#include "lockstep/data/formats/png.hpp"
 #include "lockstep/data/pairs.hpp"
 #include "lockstep/lab/text_table.hpp"
 
@@ -111,40 +115,77 @@ Inspection inspect_array(const std::string& path, FileFormat format) {
   return arrays.finish();
 }
 
+/// An array of numbers, of words, or one that is not read: objects of Python, for example.
+void add_member(Arrays& arrays, const NpzReader& reader, const std::string& key) {
+  try {
+    if (const auto text = reader.read_text(key)) {
+      std::set<std::string_view> words(text->words.begin(), text->words.end());
+      arrays.add(key, "words", text->dims, std::nullopt,
+                 printable_list(std::vector<std::string_view>(words.begin(), words.end())));
+      return;
+    }
+    arrays.add({key, reader.read(key)});
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).find("unsupported element type") == std::string_view::npos) throw;
+    arrays.add(key, "objects", {}, std::nullopt, "not read");
+  }
+}
+
 Inspection inspect_npz(const std::string& path) {
   Arrays arrays("NumPy archive");
-  for (const NamedArray& named : read_npz(path)) arrays.add(named);
+  const std::vector<std::byte> bytes = read_data_file(path);
+  const NpzReader reader(bytes, path);
+  for (const std::string& key : reader.keys()) add_member(arrays, reader, key);
   return arrays.finish();
 }
 
 Inspection inspect_csv(const std::string& path) {
   const CsvTable table = read_csv(path);
   const std::int64_t lines = table.values.dims[0], columns = table.values.dims[1];
-  TextTable text("llr");
-  text.row({"column", "name", "range"});
+  TextTable text("lllr");
+  text.row({"column", "name", "range", "missing"});
   Json list = Json::array();
   for (std::int64_t c = 0; c < columns; ++c) {
+    const CsvColumn& cells = table.columns[static_cast<std::size_t>(c)];
     Range range;
-    for (std::int64_t r = 0; r < lines; ++r) range.add(table.values.value(r * columns + c));
-    const std::string name = table.columns.empty() ? "" : table.columns[static_cast<std::size_t>(c)];
-    text.row({std::to_string(c), one_line(name), range.text()});
+    for (std::int64_t r = 0; r < lines; ++r)
+      if (const double value = table.values.value(r * columns + c); !std::isnan(value)) range.add(value);
+    const std::string name = table.names.empty() ? "" : table.names[static_cast<std::size_t>(c)];
+    const std::vector<std::string_view> words(cells.words.begin(), cells.words.end());
+    text.row({std::to_string(c), one_line(name),
+              words.empty() ? range.text() : fmt::format("{}: {}", count_of(std::ssize(words), "word"), printable_list(words)),
+              cells.missing > 0 ? with_commas(cells.missing) : ""});
     Json entry = {{"name", name}};
-    range.put(entry);
+    if (words.empty())
+      range.put(entry);
+    else
+      entry["words"] = cells.words;
+    if (cells.missing > 0) entry["missing"] = cells.missing;
     list.push_back(std::move(entry));
   }
   return {fmt::format("CSV table: {} lines, {} columns{}\n\n{}", with_commas(lines), columns,
-                      table.columns.empty() ? "" : ", with a header", text.str()),
+                      table.names.empty() ? "" : ", with a header", text.str()),
           Json{{"format", "CSV table"}, {"lines", lines}, {"columns", list}}};
 }
 
-Inspection inspect_png(const std::string& path) {
-  Arrays arrays("PNG image");
-  arrays.add({"pixels", read_png(path)});
+Inspection inspect_image(const std::string& path) {
+  const std::vector<std::byte> bytes = read_data_file(path);
+  Arrays arrays(is_jpeg(bytes) ? "JPEG image" : "PNG image");
+  arrays.add({"pixels", parse_image(bytes, path)});
+  return arrays.finish();
+}
+
+Inspection inspect_cifar(const std::string& path) {
+  const Cifar cifar = read_cifar(path);
+  Arrays arrays(fmt::format("CIFAR-{}", cifar.train.targets.classes));
+  arrays.add({"train", cifar.train.features});
+  if (!cifar.test.features.bytes.empty()) arrays.add({"test", cifar.test.features});
   return arrays.finish();
 }
 
 Inspection inspect_folder(const std::string& path) {
-  const ImageFolder folder = read_image_folder(path);
+  // Pictures of several sizes are only counted: any size will do to bring them together.
+  const ImageFolder folder = read_image_folder(path, {.resize = 32});
   std::vector<std::int64_t> counts(folder.class_names.size(), 0);
   for (const std::int32_t label : folder.samples.targets.labels) ++counts[static_cast<std::size_t>(label)];
   TextTable table("rlr");
@@ -155,14 +196,14 @@ Inspection inspect_folder(const std::string& path) {
     classes.push_back({{"name", folder.class_names[k]}, {"images", counts[k]}});
   }
   return {fmt::format("folder of {} images {}\n\n{}", with_commas(folder.samples.features.dims[0]),
-                      folder.samples.shape.str(), table.str()),
+                      folder.resized ? "of several sizes, for data.resize" : folder.samples.shape.str(), table.str()),
           Json{{"format", "image folder"}, {"shape", folder.samples.shape.extents()}, {"classes", classes}}};
 }
 
 }  // namespace
 
 Inspection inspect_data(const std::string& path) {
-  if (std::filesystem::path(path).extension() == ".png") return inspect_png(path);
+  if (is_image_name(path)) return inspect_image(path);
   switch (const FileFormat format = format_of(path)) {
     case FileFormat::mat:
       return inspect_mat(path);
@@ -172,6 +213,8 @@ Inspection inspect_data(const std::string& path) {
       return inspect_csv(path);
     case FileFormat::folder:
       return inspect_folder(path);
+    case FileFormat::cifar:
+      return inspect_cifar(path);
     case FileFormat::npy:
     case FileFormat::idx:
       return inspect_array(path, format);

@@ -52,12 +52,15 @@ Model open_model(const std::string& path, Console& console) {
   return model;
 }
 
-ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments,
-                          Console& console) {
-  const DataConfig config = config_of(model_path, arguments);
-  const DataSplits splits = load_data_for(
-      info, config,
-      {.chosen = chosen_keys(arguments.set), .note = [&](const std::string& line) { console.note(one_line(line)); }});
+ModelData load_model_data(const std::string& model_path, const Model& model, const DataArguments& arguments,
+                          Console& console, DataUse use) {
+  DataConfig config = config_of(model_path, arguments);
+  const auto input = model.network.input().extents();
+  config.wanted_shape.assign(input.begin(), input.end());
+  const DataSplits splits = load_data_for(model.info, config,
+                                          {.chosen = chosen_keys(arguments.set),
+                                           .note = [&](const std::string& line) { console.note(one_line(line)); },
+                                           .use = use});
   const std::pair<const char*, std::shared_ptr<const Dataset>> parts[] = {
       {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
   std::vector<std::string> present;

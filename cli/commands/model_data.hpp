@@ -32,7 +32,7 @@ Model open_model(const std::string& path, Console& console);
 
 /// Notes the settings that come from the model file or override it. Error(usage) when nothing says what
 /// the data is, or it has no such split.
-ModelData load_model_data(const std::string& model_path, const ModelInfo& info, const DataArguments& arguments,
-                          Console& console);
+ModelData load_model_data(const std::string& model_path, const Model& model, const DataArguments& arguments,
+                          Console& console, DataUse use);
 
 }  // namespace lockstep::cli

@@ -8,8 +8,8 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/data/formats/image.hpp"
 #include "lockstep/data/formats/npy.hpp"
-#include "lockstep/data/formats/png.hpp"
 #include "lockstep/data/memory_dataset.hpp"
 #include "lockstep/data/resize.hpp"
 #include "lockstep/model/preparation.hpp"
@@ -28,9 +28,9 @@ ImageShape image_input(const Model& model) {
   throw Error(ExitCode::usage, fmt::format("the model takes {}, which is no picture; give an .npy file", input.str()));
 }
 
-PngColour colour_of(const ImageShape& image) {
-  if (image.channels == 1) return PngColour::grey;
-  if (image.channels == 3) return PngColour::rgb;
+ImageColour colour_of(const ImageShape& image) {
+  if (image.channels == 1) return ImageColour::grey;
+  if (image.channels == 3) return ImageColour::rgb;
   throw Error(ExitCode::usage,
               fmt::format("the model takes {}, a picture has 1 or 3", count_of(image.channels, "channel")));
 }
@@ -48,8 +48,8 @@ Samples as_doubles(const Array& array, std::int64_t count, const Shape& shape) {
 Samples read_picture(const std::string& path, const Model& model, Console& console) {
   const ImageShape wanted = image_input(model);
   const DataConfig trained = model.info.preparation.value_or(DataConfig());
-  const Array png = read_png(path, colour_of(wanted));
-  Samples samples = as_doubles(png, 1, {png.dims[0], png.dims[1], png.dims[2]});
+  const Array image = read_image(path, colour_of(wanted));
+  Samples samples = as_doubles(image, 1, {image.dims[0], image.dims[1], image.dims[2]});
   if (model.info.pictures && trained.transpose) samples = transpose_images(samples);
   const std::int64_t height = samples.shape[1], width = samples.shape[2];
   if (height == wanted.height && width == wanted.width) return samples;
@@ -118,17 +118,17 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
   const std::string ending = std::filesystem::path(path).extension().string();
   Samples samples;
   bool bytes = true, raw = false;
-  if (ending == ".npy") {
+  if (lower_case(ending) == ".npy") {
     const Array array = read_npy(path);
     bytes = array.type == ElementType::uint8;
     ReadArray read = read_array(array, path, model);
     samples = std::move(read.samples);
     raw = read.raw;
-  } else if (ending == ".png" || ending == ".PNG") {
+  } else if (is_image_name(path)) {
     samples = read_picture(path, model, console);
   } else {
     throw Error(ExitCode::usage,
-                fmt::format("{}: predict reads .png and .npy files; give rows of other data with --data", path));
+                fmt::format("{}: predict reads .png, .jpg and .npy files here", path));
   }
   const double white = bytes || above_one(samples) ? 255 : 1;
   if (options.invert) invert(samples, white);

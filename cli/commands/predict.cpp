@@ -1,22 +1,25 @@
-// lockstep predict MODEL FILE... or --data SOURCE --rows 0,5,7-9: the most likely classes with their probabilities, or
-// the outputs of a model of plain numbers.
+// lockstep predict MODEL INPUT...: the likeliest classes with their probabilities, or the outputs of a model of plain
+// numbers. An input is a picture, an array, a table, a folder, any other data set, or - for a table on standard input.
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/model_data.hpp"
 #include "cli/commands/picture.hpp"
-#include "cli/output/json.hpp"
+#include "cli/commands/predict_output.hpp"
 #include "cli/output/rows.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
-#include "lockstep/lab/text_table.hpp"
+#include "lockstep/data/formats/cifar.hpp"
+#include "lockstep/data/formats/image.hpp"
+#include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/model/outputs.hpp"
 #include "lockstep/run/verbose.hpp"
+#include "lockstep/tensor/view.hpp"
 
 namespace lockstep::cli {
 
@@ -26,105 +29,114 @@ struct PredictArguments {
   std::string model{};
   std::vector<std::string> files{};  // empty: rows of the data
   DataArguments data{};
-  std::string rows{};  // empty: the first ten
-  int top = 3;         // classes shown per sample
+  std::string rows{};    // empty: all of a file, the first ten of the model's own data
+  std::string format{};  // text, csv, jsonl; empty: text
+  bool with_truth = false;
+  int top = 3;  // classes shown per sample
   PictureOptions picture{};
   Backend backend = Backend::simd;
   int threads = 0;
 };
 
-/// A sample, what it is called, and the class it has (-1: unknown).
-struct Item {
-  std::string name;
-  std::int32_t label = -1;
-  Answer answer{};
+const std::vector<std::string>& format_names() {
+  static const std::vector<std::string> names = {"text", "csv", "jsonl"};
+  return names;
+}
+
+/// Answers to samples, one input after another.
+class Prediction {
+ public:
+  Prediction(const PredictArguments& arguments, const Model& model, Console& console)
+      : arguments_(arguments),
+        model_(model),
+        console_(console),
+        outputs_(model, {.backend = arguments.backend, .threads = arguments.threads}) {}
+
+  void add_file(const std::string& path) {
+    if (is_single(path)) return add_picture(path);
+    if (std::filesystem::is_directory(path) && !is_cifar(path) && !has_class_folders(path)) {
+      const std::vector<std::string> pictures = pictures_in(path);
+      for (const std::string& picture : pictures) add_picture(picture);
+      return;
+    }
+    DataArguments data = arguments_.data;
+    data.data = path;
+    add_data(data, false);
+  }
+
+  void add_data(const DataArguments& data, bool first_ten) {
+    constexpr std::int64_t kShown = 10;
+    const ModelData samples = load_model_data(arguments_.model, model_, data, console_, DataUse::prediction);
+    console_.note(
+        fmt::format("{} part of {}: {}", samples.split, one_line(samples.source), one_line(samples.samples->describe())));
+    const std::int64_t size = samples.samples->size();
+    const std::vector<std::int64_t> ids =
+        !arguments_.rows.empty() ? parse_rows(arguments_.rows, size)
+                                 : ids_from(0, first_ten ? std::min(kShown, size) : size);
+    add(*samples.samples, ids);
+  }
+
+  void print() {
+    const bool known = std::all_of(items_.begin(), items_.end(),
+                                   [](const auto& item) { return item.label >= 0 || !item.target.empty(); });
+    if (arguments_.with_truth && !known)
+      throw Error(ExitCode::usage, "--true: the data has no labels, or not for every sample");
+    if (arguments_.format == "csv") return console_.print(predictions_csv(items_, outputs_, arguments_.with_truth));
+    if (arguments_.format == "jsonl")
+      return console_.print(predictions_json_lines(items_, outputs_, arguments_.with_truth));
+    console_.print(console_.json() ? predictions_json(items_, outputs_)
+                                   : predictions_text(items_, outputs_, arguments_.top));
+  }
+
+ private:
+  static bool is_single(const std::string& path) {
+    return is_image_name(path) || lower_case(std::filesystem::path(path).extension().string()) == ".npy";
+  }
+
+  void add_picture(const std::string& path) {
+    const auto data = load_picture(path, model_, arguments_.picture, console_);
+    std::vector<Answer> answers = outputs_.answers(*data, ids_from(0, data->size()));
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      items_.push_back({answers.size() == 1 ? path : fmt::format("{}[{}]", path, i), -1, {}, std::move(answers[i])});
+  }
+
+  void add(const Dataset& data, const std::vector<std::int64_t>& ids) {
+    std::vector<Answer> answers = outputs_.answers(data, ids);
+    std::vector<std::int32_t> labels(ids.size(), -1);
+    std::vector<double> targets;
+    const std::int64_t width = data.classes() == 0 && arguments_.with_truth ? data.target_size() : 0;
+    const auto count = static_cast<std::int64_t>(ids.size());
+    if (data.classes() > 0) data.labels(ids, labels);
+    if (width > 0) {
+      targets.resize(static_cast<std::size_t>(width * count));
+      data.targets(ids, dense_matrix(targets.data(), width, count));
+    }
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      PredictedSample item{fmt::format("row {}", ids[i]), labels[i], {}, std::move(answers[i])};
+      for (std::int64_t k = 0; k < width; ++k)
+        item.target.push_back(targets[static_cast<std::size_t>(k * count) + i]);
+      items_.push_back(std::move(item));
+    }
+  }
+
+  const PredictArguments& arguments_;
+  const Model& model_;
+  Console& console_;
+  Outputs outputs_;
+  std::vector<PredictedSample> items_;
 };
 
-std::vector<Item> from_files(const PredictArguments& arguments, const Model& model, Outputs& outputs,
-                             Console& console) {
-  std::vector<Item> items;
-  for (const std::string& path : arguments.files) {
-    const auto data = load_picture(path, model, arguments.picture, console);
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(data->size()));
-    std::iota(ids.begin(), ids.end(), std::int64_t{0});
-    std::vector<Answer> answers = outputs.answers(*data, ids);
-    for (std::size_t i = 0; i < answers.size(); ++i)
-      items.push_back({answers.size() == 1 ? path : fmt::format("{}[{}]", path, i), -1, std::move(answers[i])});
-  }
-  return items;
-}
-
-std::vector<Item> from_rows(const PredictArguments& arguments, const Model& model, Outputs& outputs, Console& console) {
-  constexpr std::int64_t kShown = 10;
-  const ModelData data = load_model_data(arguments.model, model.info, arguments.data, console);
-  console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
-  const std::int64_t size = data.samples->size();
-  const std::string rows = arguments.rows.empty() ? fmt::format("0-{}", std::min(kShown, size) - 1) : arguments.rows;
-  const std::vector<std::int64_t> ids = parse_rows(rows, size);
-  std::vector<Answer> answers = outputs.answers(*data.samples, ids);
-  std::vector<std::int32_t> labels(ids.size(), -1);
-  if (data.samples->classes() > 0) data.samples->labels(ids, labels);
-  std::vector<Item> items;
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    items.push_back({fmt::format("row {}", ids[i]), labels[i], std::move(answers[i])});
-  return items;
-}
-
-/// Classes by falling value, the answer first; equal ones by their number.
-std::vector<std::int64_t> ranking(const Answer& answer) {
-  std::vector<std::int64_t> order(answer.values.size());
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    if ((a == answer.best) != (b == answer.best)) return a == answer.best;
-    return answer.values[static_cast<std::size_t>(a)] > answer.values[static_cast<std::size_t>(b)];
-  });
-  return order;
-}
-
-std::string text(const std::vector<Item>& items, const Outputs& outputs, std::int64_t top) {
-  const bool labelled = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.label >= 0; });
-  TextTable table(std::string(static_cast<std::size_t>(top) + (labelled ? 2 : 1), 'l'));
-  if (outputs.classes())
-    table.row(labelled ? std::vector<std::string>{"", "true", "answer"} : std::vector<std::string>{"", "answer"});
-  for (const Item& item : items) {
-    std::vector<std::string> cells = {one_line(item.name)};
-    if (labelled) cells.push_back(item.label >= 0 ? one_line(outputs.name(item.label)) : "");
-    std::vector<std::int64_t> classes = ranking(item.answer);
-    classes.resize(std::min(classes.size(), static_cast<std::size_t>(top)));
-    for (const std::int64_t k : classes) {
-      const double value = item.answer.values[static_cast<std::size_t>(k)];
-      const std::string shown = outputs.probabilities() ? percent(value) : fmt::format("{:.6g}", value);
-      cells.push_back(outputs.classes() ? fmt::format("{} {}", one_line(outputs.name(k)), shown) : shown);
-    }
-    table.row(std::move(cells));
-  }
-  return table.str();
-}
-
-std::string json(const std::vector<Item>& items, const Outputs& outputs) {
-  Json list = Json::array();
-  for (const Item& item : items) {
-    Json entry = {{"input", item.name}};
-    if (item.label >= 0) entry["label"] = item.label;
-    if (outputs.classes()) {
-      entry["class"] = item.answer.best;
-      entry["name"] = outputs.name(item.answer.best);
-    }
-    entry[outputs.probabilities() ? "probabilities" : "outputs"] = item.answer.values;
-    list.push_back(std::move(entry));
-  }
-  return fmt::format("{}\n", list.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
 void run_predict(const PredictArguments& arguments, Console& console) {
-  if (!arguments.files.empty() && (!arguments.rows.empty() || !arguments.data.data.empty()))
-    throw Error(ExitCode::usage, "predict: give files, or rows of a data set, not both");
+  if (!arguments.files.empty() && !arguments.data.data.empty())
+    throw Error(ExitCode::usage, "predict: give files, or --data, not both");
+  if (console.json() && !arguments.format.empty())
+    throw Error(ExitCode::usage, "predict: --json is one array; give --json or --format, not both");
   const Model model = open_model(arguments.model, console);
   if (const auto note = promise_note(arguments.backend)) console.note(*note);
-  Outputs outputs(model, {.backend = arguments.backend, .threads = arguments.threads});
-  const std::vector<Item> items = arguments.files.empty() ? from_rows(arguments, model, outputs, console)
-                                                          : from_files(arguments, model, outputs, console);
-  console.print(console.json() ? json(items, outputs) : text(items, outputs, arguments.top));
+  Prediction prediction(arguments, model, console);
+  for (const std::string& path : arguments.files) prediction.add_file(path);
+  if (arguments.files.empty()) prediction.add_data(arguments.data, true);
+  prediction.print();
 }
 
 }  // namespace
@@ -133,16 +145,25 @@ RunCommand predict_command(Options& options) {
   const auto arguments = std::make_shared<PredictArguments>();
   options.examples(R"(Examples:
   lockstep predict model.safetensors digit.png --invert
-  lockstep predict model.safetensors batch.npy --top 1
+  lockstep predict model.safetensors new.csv --format csv > answers.csv
+  lockstep predict model.safetensors pictures/ --format jsonl
+  lockstep predict model.safetensors test.csv --true
+  cat new.csv | lockstep predict model.safetensors -
   lockstep predict runs/moons-1/model.safetensors --rows 0,5,7-9
 
-Pictures are turned grey (or RGB), resized to the model's input and scaled as its training data. An .npy file holds
+Tables are read as the one of training: columns by name, words as categories, missing numbers filled; a label column
+need not be there. Pictures are turned grey (or RGB), resized to the model's input and scaled as its training data. An .npy file holds
 one sample or [samples, ...]; bytes are treated as pixels.)");
   options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
-  options.arguments("files", arguments->files, {"FILE...", "Pictures (.png) or arrays (.npy); none: rows of the data"},
+  options.arguments("inputs", arguments->files,
+                    {"INPUT...", "Pictures, arrays (.npy), tables (.csv), folders, data sets; -: a table on standard "
+                                 "input; none: rows of the data of training"},
                     false);
   add_data_options(options, arguments->data);
-  options.text("--rows", arguments->rows, {"0,5,7-9", "Rows of the data; default: the first ten"});
+  options.text("--rows", arguments->rows, {"0,5,7-9", "Rows of the data; default: all of a file, the first ten of the model's own data"});
+  options.choice("--format", arguments->format, format_names(),
+                 {"FORMAT", "csv, jsonl: one line per sample, with all classes; default: text"});
+  options.flag("--true", arguments->with_truth, "Show the true label or target beside the answer");
   options.integer("--top", arguments->top, 1, 1000, {"N", "Classes to show for each sample; default: 3"});
   options.flag("--invert", arguments->picture.invert, "The picture is dark on light: swap black and white");
   options.flag("--transpose", arguments->picture.transpose,

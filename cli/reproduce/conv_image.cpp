@@ -52,7 +52,7 @@ ConvPicture conv_picture(const std::string& path) {
     scramble(picture.pixels);
     return picture;
   }
-  const Array image = read_png(path, PngColour::grey);
+  const Array image = read_png(path, ImageColour::grey);
   const std::int64_t height = image.dims[1], width = image.dims[2];
   return {.pixels = resized(reinterpret_cast<const std::uint8_t*>(image.bytes.data()), height, width),
           .height = height,

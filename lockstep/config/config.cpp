@@ -24,6 +24,24 @@ namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 32;
 
+/// A relative path is looked for beside the file that names it first, then in the working directory.
+void find_beside(const std::string& config, const Value& section, const char* key, std::string& path,
+                 std::vector<std::string>& remarks) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(config).parent_path();
+  if (path.empty() || path == "none" || path == "-" || folder.empty() || fs::path(path).is_absolute() ||
+      is_named_source(path) || section.find(key)->origin.starts_with("--set"))
+    return;
+  std::error_code ignored;
+  const fs::path beside = (folder / path).lexically_normal();
+  if (!fs::exists(beside, ignored)) return;
+  const bool both = fs::exists(path, ignored);
+  if (both && fs::equivalent(beside, path, ignored)) return;
+  remarks.push_back(fmt::format("data.{} is {}, beside {}{}", key, beside.string(), config,
+                                both ? fmt::format("; {} in the working directory is another", path) : ""));
+  path = beside.string();
+}
+
 /// A name that is no file and nearly the name of a data set is a misspelling.
 void check_source(const Value& value, const std::string& source) {
   std::error_code ignored;
@@ -149,6 +167,11 @@ void read_value(const Value& value, const Place& place, AnyValue, ResizeConfig& 
   read_record(value, place, "resize", out);
 }
 
+/// {flip = true, shift = 4}.
+void read_value(const Value& value, const Place& place, AnyValue, AugmentConfig& out) {
+  read_record(value, place, "augment", out);
+}
+
 void read_value(const Value& value, const Place& place, AnyValue, std::vector<std::int64_t>& out) {
   const ValueArray& list = as_array(value, place.path);
   if (list.empty() || list.size() > 3) fail_at(value, place.path, "must have 1 to 3 extents, for example [1, 28, 28]");
@@ -156,9 +179,22 @@ void read_value(const Value& value, const Place& place, AnyValue, std::vector<st
     out.push_back(as_integer(list[i], fmt::format("{}[{}]", place.path, i), {1, kMaxElements}));
 }
 
-DataConfig read_data(const Value& section) {
+/// ["age", "sex"], [0, 3], or one name.
+void read_value(const Value& value, const Place& place, TextOrIndex text, std::vector<std::string>& out) {
+  const ValueArray one = {value};
+  const ValueArray* list = value.array() != nullptr ? value.array() : &one;
+  for (std::size_t i = 0; i < list->size(); ++i)
+    read_value((*list)[i], {value.array() != nullptr ? fmt::format("{}[{}]", place.path, i) : place.path}, text,
+               out.emplace_back());
+}
+
+DataConfig read_data(const Value& section, const std::string& config) {
   DataConfig data;
   read_section(section, "data", data_fields(), data);
+  find_beside(config, section, "source", data.source, data.remarks);
+  find_beside(config, section, "test", data.test, data.remarks);
+  find_beside(config, section, "labels", data.labels, data.remarks);
+  find_beside(config, section, "test_labels", data.test_labels, data.remarks);
   for (const Entry& entry : *section.table()) data.places[entry.key] = entry.value.origin;
   check_source(*section.find("source"), data.source);
   return data;
@@ -195,8 +231,10 @@ RunConfig parse_config(std::string_view toml_text, std::string_view name, const 
   };
   RunConfig config;
   config.name = name;
-  config.data = read_data(section("data"));
+  config.data = read_data(section("data"), config.name);
   config.model = read_model(section("model"));
+  const auto input = config.model.input.extents();
+  config.data.wanted_shape.assign(input.begin(), input.end());
   read_train(section("train"), config);
   read_section(section("checkpoint"), "checkpoint", checkpoint_fields(), config.checkpoint);
   read_section(section("log"), "log", log_fields(), config.log);
@@ -209,7 +247,7 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
   apply_overrides(root, overrides);
   if (root.table()->size() != 1)
     throw Error(ExitCode::usage, "--set: only keys of data can be set here, for example --set data.limit=100");
-  return read_data(*root.find("data"));
+  return read_data(*root.find("data"), {});
 }
 
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides) {

@@ -51,7 +51,7 @@ struct RunConfig {
 
 /// Parses a configuration, then applies `overrides` ("section.key=value"). Every fault is Error(usage), one line:
 ///   moons.toml:12: train.epoch: unknown key; did you mean train.epochs?
-/// Paths in it are relative to the current directory. Layers are checked for themselves, not yet against each other.
+/// Relative paths of [data] are looked for beside the file `name` first, then in the current directory. Layers are checked for themselves, not yet against each other.
 RunConfig parse_config(std::string_view toml_text, std::string_view name,
                        const std::vector<std::string>& overrides = {});
 

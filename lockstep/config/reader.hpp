@@ -114,6 +114,7 @@ void read_value(const Value& value, const Place& place, AnyValue, std::vector<Me
 void read_value(const Value& value, const Place& place, AnyValue, std::optional<EarlyStopping>& out);
 void read_value(const Value& value, const Place& place, AnyValue, ResizeConfig& out);
 void read_value(const Value& value, const Place& place, AnyValue, SplitConfig& out);
+void read_value(const Value& value, const Place& place, AnyValue, AugmentConfig& out);
 void read_value(const Value& value, const Place& place, CountOrFraction, double& out);
 inline void read_value(const Value& value, const Place& place, OneOf names, std::string& out) {
   out = names.names()[as_choice(value, place.path, names.names())];
@@ -125,6 +126,8 @@ inline void read_value(const Value& value, const Place& place, TextOrIndex text,
   const bool index = std::holds_alternative<std::int64_t>(value.data);
   out = index ? std::to_string(as_integer(value, place.path, text.range)) : as_string(value, place.path);
 }
+
+void read_value(const Value& value, const Place& place, TextOrIndex text, std::vector<std::string>& out);
 
 /// What is wrong with a required value that is empty.
 inline std::string empty_fault(const std::string&, const char* hint) { return fmt::format("is empty; {}", hint); }

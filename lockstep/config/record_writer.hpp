@@ -29,17 +29,17 @@ std::string toml_text(const Extent& extent, int = 0);
 inline std::string toml_text(const std::vector<std::int64_t>& list, int = 0) {
   return fmt::format("[{}]", fmt::join(list, ", "));
 }
+inline std::string toml_text(const std::vector<std::string>& list, int = 0) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : list) quoted.push_back(toml_quote(text));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
 std::string toml_text(const std::vector<LayerSpec>& layers, int indent);
 inline constexpr const char* kBalanced = "balanced";
 inline std::string toml_text(const ClassWeights& weights, int = 0) {
   return weights.balanced ? toml_quote(kBalanced) : fmt::format("[{}]", fmt::join(weights.values, ", "));
 }
 
-inline std::string toml_text(const std::vector<std::string>& names, int = 0) {
-  std::vector<std::string> quoted;
-  for (const std::string& name : names) quoted.push_back(toml_quote(name));
-  return fmt::format("[{}]", fmt::join(quoted, ", "));
-}
 inline std::string toml_text(const std::vector<Metric>& metrics, int = 0) {
   std::vector<std::string> names;
   for (const Metric& metric : metrics) names.push_back(toml_quote(metric.name()));

@@ -17,7 +17,7 @@ void apply_overrides(Value& root, const std::vector<std::string>& overrides);
 /// "data.source", ..., "checkpoint.every_minutes"
 const std::vector<std::string>& all_keys();
 
-DataConfig read_data(const Value& section);
+DataConfig read_data(const Value& section, const std::string& config = {});
 const std::vector<std::string>& model_keys();
 ModelConfig read_model(const Value& section);
 /// Fills `config.train` and `config.epochs`.

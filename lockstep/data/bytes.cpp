@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 
 namespace lockstep {
 namespace {
@@ -63,6 +64,16 @@ std::string printable_list(std::span<const std::string_view> names) {
     out += printable(name);
   }
   return names.size() > kMost ? fmt::format("{} and {} more", out, names.size() - kMost) : out;
+}
+
+void sort_words(std::vector<std::string>& words) {
+  const bool numeric = std::all_of(words.begin(), words.end(),
+                                   [](const std::string& word) { return parse_number<double>(word).has_value(); });
+  std::sort(words.begin(), words.end(), [&](const std::string& a, const std::string& b) {
+    if (!numeric) return a < b;
+    const double x = *parse_number<double>(a), y = *parse_number<double>(b);
+    return x != y ? x < y : a < b;
+  });
 }
 
 void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std::endian order) {

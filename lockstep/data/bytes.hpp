@@ -24,6 +24,9 @@ std::string printable(std::string_view text);
 /// "a, b, c", made printable; of more than 20 names the first ones and how many are left out.
 std::string printable_list(std::span<const std::string_view> names);
 
+/// Sorts words by their bytes, or by value where all of them are numbers.
+void sort_words(std::vector<std::string>& words);
+
 /// Reverses the bytes of every element when `order` is not this machine's.
 void to_native_order(std::span<std::byte> bytes, std::int64_t element_size, std::endian order);
 

@@ -12,13 +12,29 @@ inline const std::vector<std::string>& layout_names() {
   return names;
 }
 
+/// What separates the fields of a table.
+inline const std::vector<std::string>& delimiter_names() {
+  static const std::vector<std::string> names = {",", ";", "tab", "bar"};
+  return names;
+}
+/// What stands between the whole and the fraction of a number in a table.
+inline const std::vector<std::string>& decimal_names() {
+  static const std::vector<std::string> names = {"point", "comma"};
+  return names;
+}
+/// What is done about missing fields of a table (table.hpp).
+inline const std::vector<std::string>& missing_names() {
+  static const std::vector<std::string> names = {"error", "mean", "median", "drop"};
+  return names;
+}
+
 inline constexpr auto data_fields() {
   using D = DataConfig;
   constexpr IntRange count{0, 1'000'000'000}, some{1, 1'000'000};
   return std::tuple{
       field("source", &D::source,
-            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path: "
-            "`.mat`, `.npz`, `.npy`, `.csv`, IDX (plain or .gz), a folder with one folder of PNG images per class")
+            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`; or a path, "
+            "see [sources](#sources)")
           .needs("for example \"fashion-mnist\", \"moons\" or a file"),
       field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
       field("test_limit", &D::test_limit, IntRange{0}, "only the first N test samples; default: all").quiet(),
@@ -37,7 +53,14 @@ inline constexpr auto data_fields() {
           .quiet(),
       field("test_y_key", &D::test_y_key, "the same for a test set in the same file; default in `.npz`: `y_test`")
           .quiet(),
-      field("header", &D::header, "CSV: the first line names the columns; default: where it holds a non-number"),
+      field("header", &D::header,
+            "CSV: the first line names the columns; default: where words stand above numbers, or words only"),
+      field("delimiter", &D::delimiter, OneOf{delimiter_names},
+            "CSV: what separates fields; default: what cuts the first lines into equal numbers of fields")
+          .quiet(),
+      field("decimal", &D::decimal, OneOf{decimal_names},
+            "CSV: `1.5` or `1,5`; default: a comma where all such fields of a table without commas are so")
+          .quiet(),
       field("label_column", &D::label_column, TextOrIndex{{0, 65536}},
             "CSV: the column of the label by name, index from 0, `\"last\"` or `\"none\"`; default: see "
             "[labels](#labels)")
@@ -46,12 +69,24 @@ inline constexpr auto data_fields() {
             "how much each training sample counts: a column of a CSV (name or index from 0), an array of `.npz` and "
             "`.mat`, a file as for `labels` beside `.npy` and IDX; see [weights](#weights)")
           .quiet(),
+      field("columns", &D::columns, TextOrIndex{{0, 65536}},
+            "CSV: the columns to take, by name or index; default: all but the label and `drop`")
+          .quiet(),
+      field("drop", &D::drop, TextOrIndex{{0, 65536}}, "CSV: columns to leave out, by name or index").quiet(),
+      field("categorical", &D::categorical, TextOrIndex{{0, 65536}},
+            "CSV: columns whose numbers are categories; columns of words are categories anyway, see [tables](#tables)")
+          .quiet(),
+      field("missing", &D::missing, OneOf{missing_names},
+            "CSV: what to do about missing fields, see [tables](#tables); default: `mean`, said aloud")
+          .quiet(),
       field("label_rule", &D::label_rule, OneOf{label_rule_names},
             "how labels become classes 0, 1, ...: `from-one`: label - 1; `digits`: label mod 10; default: see "
             "[labels](#labels)")
           .quiet(),
       field("regression", &D::regression, "targets are real numbers, not labels").quiet(),
-      field("stream", &D::stream, "read plain IDX and `.npy` by slices: for data larger than memory").quiet(),
+      field("stream", &D::stream,
+            "read plain IDX, `.npy` and folders of pictures by slices: for data larger than memory")
+          .quiet(),
       field("shape", &D::shape, "reshape every sample, for example `[1, 20, 20]`; default: as stored"),
       field("layout", &D::layout, OneOf{layout_names},
             "`nhwc`: images stand as height, width, channels, and are turned; default: `nchw`")
@@ -61,6 +96,8 @@ inline constexpr auto data_fields() {
       field("scale", &D::scale, kPositive, "divide by this; default: 255 for bytes, else 1").quiet(),
       field("standardise", &D::standardise, "(x - mean) / deviation per feature, both of the training set").quiet(),
       field("one_hot", &D::one_hot, "labels become vectors of 0 and 1").quiet(),
+      field("augment", &D::augment, "pictures changed at random while training, see [augmentation](#augmentation)")
+          .quiet(),
       field("shuffle", &D::shuffle,
             "shuffle before the split, keyed by `data.seed`; default: where a file or folder is split"),
       field(
@@ -97,8 +134,11 @@ void for_each_preparation_key(const Visit& visit) {
   visit("x_key", &DataConfig::x_key);
   visit("y_key", &DataConfig::y_key);
   visit("header", &DataConfig::header);
+  visit("delimiter", &DataConfig::delimiter);
+  visit("decimal", &DataConfig::decimal);
   visit("label_column", &DataConfig::label_column);
   visit("weights", &DataConfig::weights);
+  visit("missing", &DataConfig::missing);
   visit("label_rule", &DataConfig::label_rule);
   visit("regression", &DataConfig::regression);
   visit("shape", &DataConfig::shape);

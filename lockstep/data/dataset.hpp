@@ -2,6 +2,7 @@
 // Samples with their targets. Everything that trains or evaluates reads data through this interface only.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,10 @@ class Dataset {
   virtual bool has_weights() const = 0;
   /// out[j] = the weight of sample ids[j]: finite, at least 0. Error(bug) where there are none.
   virtual void weights(std::span<const std::int64_t> ids, std::span<double> out) const;
+
+  /// The samples as training sees them in this epoch (from 0), where that changes from epoch to epoch; null: they are
+  /// always the same. This data set must outlive what is returned.
+  virtual std::shared_ptr<const Dataset> for_epoch(std::int64_t /*epoch*/) const { return nullptr; }
 
   /// Feeds bytes that determine the features of these samples: the same data give the same bytes, other features
   /// others. Here what gather gives in float64; data sets that store them smaller feed what they store, which is

@@ -1,5 +1,6 @@
 #include "lockstep/data/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -44,6 +45,20 @@ void File::read_at(std::int64_t offset, std::span<std::byte> out) const {
                             out.size(), size_));
     out = out.subspan(static_cast<std::size_t>(got));
     offset += got;
+  }
+}
+
+std::vector<std::byte> read_standard_input() {
+  constexpr std::size_t kStep = std::size_t{1} << 20, kMost = std::size_t{1} << 34;
+  std::vector<std::byte> bytes;
+  while (true) {
+    const std::size_t had = bytes.size();
+    if (had >= kMost) throw Error(ExitCode::data, "standard input: more than 16 GiB; give a file");
+    bytes.resize(had + kStep);
+    const ::ssize_t got = ::read(STDIN_FILENO, bytes.data() + had, kStep);
+    if (got < 0 && errno != EINTR) fail_system(ExitCode::data, "standard input: cannot read", errno);
+    bytes.resize(had + static_cast<std::size_t>(std::max<::ssize_t>(got, 0)));
+    if (got == 0) return bytes;
   }
 }
 

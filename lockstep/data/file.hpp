@@ -33,6 +33,9 @@ class File {
   std::int64_t size_ = 0;
 };
 
+/// All of standard input, up to 16 GiB.
+std::vector<std::byte> read_standard_input();
+
 /// The whole file, of any size that fits memory.
 std::vector<std::byte> read_data_file(const std::filesystem::path& path);
 

@@ -1,6 +1,7 @@
 #include "lockstep/data/memory_dataset.hpp"
 
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -55,14 +56,14 @@ std::shared_ptr<const StoredDataset> StoredDataset::scaled(const Scaling& scalin
 }
 
 MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name,
-                             std::optional<ElementType> source_type, std::optional<Shape> source_shape)
-    : StoredDataset(
-          make_store(std::move(features), sample_shape, std::move(targets), name, source_type, source_shape)) {}
+                             std::optional<ElementType> source_type, std::optional<Shape> source_shape, bool missing)
+    : StoredDataset(make_store(std::move(features), sample_shape, std::move(targets), name, source_type, source_shape,
+                               missing)) {}
 
 std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array features, Shape sample_shape,
                                                                       Targets targets, std::string_view name,
                                                                       std::optional<ElementType> source_type,
-                                                                      std::optional<Shape> source_shape) {
+                                                                      std::optional<Shape> source_shape, bool missing) {
   auto store = std::make_shared<InMemory>();
   const std::int64_t sample_elements = sample_shape.elements();
   store->size = features.rank() == 0 ? 0 : features.dims.front();
@@ -70,7 +71,8 @@ std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array feat
     throw Error(ExitCode::bug,
                 fmt::format("data set: {} does not hold samples {}", features.describe(), sample_shape.str()));
   check_targets(targets, store->size, name);
-  check_finite(features, name);
+  if (!missing) check_finite(features, name);
+  store->name = name;
   store->type = features.type;
   store->sample_bytes = sample_elements * element_size(features.type);
   store->source_type = source_type.value_or(features.type);
@@ -79,6 +81,15 @@ std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array feat
   store->features = std::move(features);
   store->targets = std::move(targets);
   return store;
+}
+
+std::shared_ptr<const MemoryDataset> MemoryDataset::filled(std::span<const double> fills) const {
+  Array features = raw_features();
+  const auto values = features.as<double>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::isnan(values[i])) values[i] = fills[i % fills.size()];
+  return std::make_shared<MemoryDataset>(std::move(features), sample_shape(), store().targets,
+                                         static_cast<const InMemory&>(store()).name, source_type(), source_shape());
 }
 
 void MemoryDataset::find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>&,

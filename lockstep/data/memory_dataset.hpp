@@ -81,10 +81,15 @@ class MemoryDataset final : public StoredDataset {
   /// features: dims [samples, ...] with sample_shape.elements() numbers per sample. Error(data), beginning with `name`:
   /// a feature or a real target is not finite, a label is outside [0, classes), or the number of targets (if there are
   /// any) is not the number of samples; the same of weights, one negative or not finite, or all 0.
+  /// missing: features may be NaN, to be replaced by filled().
   /// source_type, source_shape: of what the features were computed from; nothing: they are as the source holds them.
   MemoryDataset(Array features, Shape sample_shape, Targets targets, std::string_view name = "data set",
-                std::optional<ElementType> source_type = std::nullopt,
-                std::optional<Shape> source_shape = std::nullopt);
+                std::optional<ElementType> source_type = std::nullopt, std::optional<Shape> source_shape = std::nullopt,
+                bool missing = false);
+
+  /// A copy with fills[f] in place of every NaN of feature f; features are float64. Error(data) as above for those that
+  /// stay NaN.
+  std::shared_ptr<const MemoryDataset> filled(std::span<const double> fills) const;
 
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override;
   const Array& raw_features() const { return static_cast<const InMemory&>(store()).features; }
@@ -92,10 +97,11 @@ class MemoryDataset final : public StoredDataset {
  private:
   struct InMemory : Store {
     Array features;
+    std::string name;
   };
   static std::shared_ptr<const Store> make_store(Array features, Shape sample_shape, Targets targets,
                                                  std::string_view name, std::optional<ElementType> source_type,
-                                                 std::optional<Shape> source_shape);
+                                                 std::optional<Shape> source_shape, bool missing);
   void find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
                  std::span<const std::byte*> rows) const override;
   std::shared_ptr<StoredDataset> copy() const override { return std::make_shared<MemoryDataset>(*this); }

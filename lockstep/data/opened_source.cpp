@@ -160,7 +160,8 @@ const std::vector<std::string>& source_names() {
   return names;
 }
 
-std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name) {
+std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name,
+                                                    bool missing) {
   const ElementType source_type = samples.features.type;
   bool channel_axis = samples.features.rank() == 4;
   const Shape source_shape{std::span<const std::int64_t>(samples.features.dims).subspan(1)};
@@ -182,7 +183,7 @@ std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataC
     });
   }
   return std::make_shared<MemoryDataset>(std::move(samples.features), samples.shape, std::move(samples.targets), name,
-                                         source_type, source_shape);
+                                         source_type, source_shape, missing);
 }
 
 bool is_channels_last(const DataConfig& config) {
@@ -197,7 +198,7 @@ bool is_named_source(std::string_view source) {
   return std::find(names.begin(), names.end(), source) != names.end();
 }
 
-OpenedSource open_source(const DataConfig& config, DataUse use) {
+OpenedSource open_source(const DataConfig& config, DataUse use, const TrainedData& trained) {
   for (const Generator& generator : kGenerators) {
     if (config.source == generator.name) return open_generator(generator, config);
   }
@@ -209,13 +210,13 @@ OpenedSource open_source(const DataConfig& config, DataUse use) {
     from_files.test = files.test_images.string();
     from_files.test_labels = files.test_labels.string();
     if (from_files.classes == 0) from_files.classes = 10;
-    OpenedSource opened = open_path(from_files, use);
+    OpenedSource opened = open_path(from_files, use, trained);
     opened.class_names = catalog_class_names(config.source);
     return opened;
   }
   require_setting(!config.source.empty(), config, "source",
                   "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs or a path");
-  return open_path(config, use);
+  return open_path(config, use, trained);
 }
 
 }  // namespace lockstep

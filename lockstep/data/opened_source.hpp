@@ -18,7 +18,14 @@ namespace lockstep {
 struct OpenedSource {
   std::shared_ptr<const StoredDataset> train, test /* may be null */;
   std::vector<std::string> class_names;  // empty: classes have numbers only
+  bool named_labels = false;             // as in DataSplits
   std::string label_column, label_rule;  // as in DataSplits
+  std::string layout;                    // as in DataSplits
+  ResizeConfig resize;                   // as in DataSplits
+  bool regression = false;
+  std::optional<TablePlan> table;
+  bool missing = false;    // features hold NaN, where numbers are missing
+  bool regrouped = false;  // features are not the inputs of the table one by one
   std::vector<std::string> notes;
 };
 
@@ -43,16 +50,18 @@ auto at_setting(const DataConfig& config, const std::string& key, const Action& 
 }
 
 /// Reads, generates or (stream) opens what config.source names, shaped by config.shape, layout, transpose and resize.
-OpenedSource open_source(const DataConfig& config, DataUse use);
+OpenedSource open_source(const DataConfig& config, DataUse use, const TrainedData& trained = {});
 
 /// Applies config.shape, layout, transpose and resize, checks the counts and makes the data set. `name` is the file.
-std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name);
+/// `missing`: features may be NaN, to be filled later.
+std::shared_ptr<const StoredDataset> finish_samples(Samples samples, const DataConfig& config, std::string_view name,
+                                                    bool missing = false);
 
 /// Whether samples are stored with their channels last; Error(usage) for a layout that is unknown.
 bool is_channels_last(const DataConfig& config);
 
 /// Sources that are files or folders (path_source.cpp).
-OpenedSource open_path(const DataConfig& config, DataUse use);
+OpenedSource open_path(const DataConfig& config, DataUse use, const TrainedData& trained);
 
 struct SplitParts {
   std::vector<std::int64_t> train, validation, test;

@@ -1,18 +1,23 @@
 #include "lockstep/data/pairs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
+#include "lockstep/data/formats/cifar.hpp"
 #include "lockstep/data/formats/csv.hpp"
 #include "lockstep/data/formats/idx.hpp"
+#include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npy.hpp"
 #include "lockstep/data/formats/npz.hpp"
@@ -27,86 +32,100 @@ constexpr std::string_view kNone = "none";
   throw Error(ExitCode::data, fmt::format("{}: {}", path, what));
 }
 
-/// The given key, or the first of the candidates that is there, or the first one (reading it names what is there).
-template <class Reader>
-std::string choose_key(const Reader& reader, const std::string& given, std::initializer_list<const char*> candidates) {
-  if (!given.empty()) return given;
-  for (const char* candidate : candidates) {
-    if (reader.contains(candidate)) return candidate;
-  }
-  return *candidates.begin();
+/// Words as indices of the different ones, which are sorted.
+LabelArray labels_of_words(const NpyText& text) {
+  LabelArray labels;
+  labels.names = text.words;
+  sort_words(labels.names);
+  labels.names.erase(std::unique(labels.names.begin(), labels.names.end()), labels.names.end());
+  std::map<std::string_view, std::int32_t> indices;
+  for (const std::string& name : labels.names) indices.emplace(name, static_cast<std::int32_t>(indices.size()));
+  labels.y = make_array(ElementType::int32, text.dims);
+  const auto y = labels.y->as<std::int32_t>();
+  for (std::size_t i = 0; i < text.words.size(); ++i) y[i] = indices.at(text.words[i]);
+  return labels;
 }
 
+/// The given key, or the first of the candidates that is there; nothing: none is.
 template <class Reader>
-ArrayPair read_archive(const Reader& reader, const PairRequest& request, const std::string& x_key,
-                       const std::string& y_key) {
-  ArrayPair pair{reader.read(x_key),
-                 std::nullopt,
-                 fmt::format("{}({})", request.path, x_key),
-                 fmt::format("{}({})", request.path, y_key),
-                 "y_key",
-                 std::nullopt};
-  if (y_key != kNone) pair.y = reader.read(y_key);
-  if (!request.weights.empty() && !request.evaluation) pair.weights = reader.read(request.weights);
-  return pair;
+std::optional<std::string> choose_key(const Reader& reader, const std::string& given,
+                                      std::initializer_list<const char*> candidates) {
+  if (!given.empty()) return given;
+  for (const char* candidate : candidates)
+    if (reader.contains(candidate)) return candidate;
+  return std::nullopt;
+}
+
+/// The key must be there: the error says which ones are, and which setting names another.
+template <class Reader>
+std::string require_key(const Reader& reader, const std::string& path, std::optional<std::string> key,
+                        std::initializer_list<const char*> candidates, const char* setting) {
+  if (key && (*key == kNone || reader.contains(*key))) return *key;
+  const std::vector<std::string> keys = reader.keys();
+  const std::vector<std::string_view> names(keys.begin(), keys.end());
+  bad_pair(path, fmt::format(
+                     "no array \"{}\"{}; there are: {}; data.{} names it", printable(key.value_or(*candidates.begin())),
+                     key ? ""
+                         : fmt::format(" (nor {})",
+                                       fmt::join(std::span(candidates.begin(), candidates.size()).subspan(1), ", ")),
+                     printable_list(names), setting));
+}
+
+/// The array of the samples' weights; nothing where there is to be none.
+template <class Reader>
+std::optional<Array> weights_in(const Reader& reader, const PairRequest& request) {
+  if (request.weights.empty()) return std::nullopt;
+  return reader.read(request.weights);
 }
 
 ArrayPair read_mat_pair(const PairRequest& request) {
   const std::vector<std::byte> bytes = read_data_file(request.path);
   const Mat5Reader reader(bytes, request.path);
-  return read_archive(reader, request, choose_key(reader, request.x_key, {"X"}),
-                      choose_key(reader, request.y_key, {"y"}));
+  const std::string x_key = choose_key(reader, request.x_key, {"X", "x"}).value_or("X");
+  std::string y = choose_key(reader, request.y_key, {"y", "Y"}).value_or("y");
+  if (request.predicting && !reader.contains(y)) y = kNone;
+  ArrayPair pair{reader.read(x_key), std::nullopt, fmt::format("{}({})", request.path, x_key),
+                 fmt::format("{}({})", request.path, y), "y_key"};
+  if (y != kNone) pair.y = reader.read(y);
+  pair.weights = weights_in(reader, request);
+  return pair;
+}
+
+/// The names of the classes, as scikit-learn calls them, where they are words.
+std::vector<std::string> class_names_in(const NpzReader& reader) {
+  for (const char* key : {"target_names", "class_names"})
+    if (reader.contains(key))
+      if (auto text = reader.read_text(key)) return std::move(text->words);
+  return {};
 }
 
 ArrayPair read_npz_pair(const PairRequest& request) {
   const std::vector<std::byte> bytes = read_data_file(request.path);
   const NpzReader reader(bytes, request.path);
-  if (request.test)
-    return read_archive(reader, request, choose_key(reader, request.x_key, {"x_test", "x_train", "x", "X"}),
-                        choose_key(reader, request.y_key, {"y_test", "y_train", "y"}));
-  return read_archive(reader, request, choose_key(reader, request.x_key, {"x_train", "x", "X"}),
-                      choose_key(reader, request.y_key, {"y_train", "y"}));
-}
-
-/// Takes the column of the weights out of the table. Nothing where there are to be none, or where an evaluation, which
-/// does not use them, meets a table without the column.
-std::optional<Array> take_weights(const PairRequest& request, CsvTable& table) {
-  if (request.weights.empty()) return std::nullopt;
-  const std::int64_t width = table.values.dims[1];
-  std::int64_t column = -1;
-  try {
-    column = find_column(table.columns, width, request.weights, request.path);
-  } catch (const Error&) {
-    if (request.evaluation) return std::nullopt;
-    throw Error(ExitCode::usage, fmt::format("data.weights: {} has no column \"{}\" among {}", request.path,
-                                             printable(request.weights), width));
+  const auto train_x = {"x_train", "X_train", "x", "X", "data", "images"};
+  const auto train_y = {"y_train", "Y_train", "y", "Y", "target", "labels", "label"};
+  const auto test_x = {"x_test", "X_test", "x_train", "X_train", "x", "X", "data", "images"};
+  const auto test_y = {"y_test", "Y_test", "y_train", "Y_train", "y", "Y", "target", "labels", "label"};
+  const auto& x_keys = request.test ? std::initializer_list<const char*>(test_x) : train_x;
+  const auto& y_keys = request.test ? std::initializer_list<const char*>(test_y) : train_y;
+  const std::string x_key =
+      require_key(reader, request.path, choose_key(reader, request.x_key, x_keys), x_keys, "x_key");
+  std::optional<std::string> y_key = choose_key(reader, request.y_key, y_keys);
+  if (request.predicting && (!y_key || !reader.contains(*y_key))) y_key = kNone;
+  const std::string y = require_key(reader, request.path, y_key, y_keys, "y_key");
+  ArrayPair pair{reader.read(x_key), std::nullopt, fmt::format("{}({})", request.path, x_key),
+                 fmt::format("{}({})", request.path, y), "y_key"};
+  pair.weights = weights_in(reader, request);
+  if (y == kNone) return pair;
+  if (const auto text = reader.read_text(y)) {
+    LabelArray labels = labels_of_words(*text);
+    pair.y = std::move(labels.y);
+    pair.y_names = std::move(labels.names);
+  } else {
+    pair.y = reader.read(y);
+    pair.class_names = class_names_in(reader);
   }
-  if (column == table.label.column)
-    throw Error(
-        ExitCode::usage,
-        fmt::format("data.weights: {} of {} would be the label too; say in data.label_column which is the label",
-                    column_name(table.columns, column), request.path));
-  CsvParts parts = take_column(table, column);
-  table.values = std::move(parts.features);
-  if (!table.columns.empty()) table.columns.erase(table.columns.begin() + column);
-  if (table.label.column > column) --table.label.column;
-  return std::move(parts.column);
-}
-
-ArrayPair read_csv_pair(const PairRequest& request) {
-  CsvTable table =
-      read_csv(request.path, {.header = request.header, .label = request.label_column, .classes = !request.regression});
-  std::optional<Array> weights = take_weights(request, table);
-  const std::int64_t label = table.label.column;
-  TableColumns columns{std::move(table.columns), std::move(table.label)};
-  if (label < 0)
-    return {std::move(table.values), std::nullopt,      request.path, request.path, {},
-            std::move(columns),      std::move(weights)};
-  if (table.values.dims[1] < 2) bad_pair(request.path, "a single column cannot hold features and a label");
-  const std::string y_name = fmt::format("{}: {}", request.path, column_name(columns.names, label));
-  CsvParts parts = take_column(table, label);
-  return {std::move(parts.features), std::move(parts.column), request.path, y_name, "label_column",
-          std::move(columns),        std::move(weights)};
+  return pair;
 }
 
 /// train-images-idx3-ubyte.gz -> train-labels-idx1-ubyte.gz, if that file exists.
@@ -124,20 +143,26 @@ std::string labels_path(const PairRequest& request) {
   if (!request.labels.empty()) return request.labels;
   std::string sibling = sibling_labels(request.path);
   if (!sibling.empty()) return sibling;
+  if (request.predicting) return std::string(kNone);
   throw Error(ExitCode::usage,
               fmt::format("data: {} holds no labels; name their file in data.labels, or \"none\"", request.path));
 }
 
-Array read_label_file(const std::string& path) {
+LabelArray read_label_file(const std::string& path) {
   switch (format_of(path)) {
-    case FileFormat::npy:
-      return read_npy(path);
+    case FileFormat::npy: {
+      const std::vector<std::byte> bytes = read_data_file(path);
+      if (const auto text = parse_npy_text(bytes, path)) return labels_of_words(*text);
+      return {parse_npy(bytes, path), {}};
+    }
     case FileFormat::idx:
-      return read_idx(path);
+      return {read_idx(path), {}};
     case FileFormat::csv: {
       CsvTable table = read_csv(path);
       if (table.values.dims[1] != 1) bad_pair(path, "a file of labels has one column");
-      return std::move(table.values);
+      if (const CsvColumn& labels = table.columns[0]; labels.missing > 0)
+        bad_pair(path, fmt::format("line {}: the label is missing", labels.first_missing.line));
+      return {std::move(table.values), std::move(table.columns[0].words)};
     }
     default:
       bad_pair(path, "labels are read from .npy, IDX or one-column .csv files");
@@ -147,8 +172,10 @@ Array read_label_file(const std::string& path) {
 }  // namespace
 
 FileFormat format_of(const std::string& path) {
+  if (path == "-") return FileFormat::csv;  // standard input
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return FileFormat::folder;
+  if (is_cifar(path)) return FileFormat::cifar;
+  if (fs::is_directory(path, ignored) || is_image_archive(path)) return FileFormat::folder;
   const std::string ending = lower_case(fs::path(path).extension().string());
   constexpr std::array<std::pair<std::string_view, FileFormat>, 5> kEndings{{{".mat", FileFormat::mat},
                                                                              {".npz", FileFormat::npz},
@@ -163,7 +190,9 @@ FileFormat format_of(const std::string& path) {
   if (file.size() >= 4) file.read_at(0, head);
   const bool idx = head[0] == std::byte{0} && head[1] == std::byte{0} && file.size() >= 4;
   if (idx || is_gzip(head)) return FileFormat::idx;
-  bad_pair(path, "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz) or a folder of PNG images");
+  bad_pair(path,
+           "unknown kind of data file, expected .mat, .npz, .npy, .csv, IDX (.gz), CIFAR (.bin), or a folder, .zip or "
+           ".tar of pictures");
 }
 
 ArrayPair read_pair(const PairRequest& request) {
@@ -172,35 +201,45 @@ ArrayPair read_pair(const PairRequest& request) {
       return read_mat_pair(request);
     case FileFormat::npz:
       return read_npz_pair(request);
-    case FileFormat::csv:
-      return read_csv_pair(request);
     case FileFormat::npy:
-      return {read_npy(request.path), read_labels(request), request.path, request.labels, "labels",
-              std::nullopt,           read_weights(request)};
-    case FileFormat::idx:
-      return {read_idx(request.path), read_labels(request), request.path, labels_path(request), "labels",
-              std::nullopt,           read_weights(request)};
+    case FileFormat::idx: {
+      const std::string labels = labels_path(request);
+      LabelArray y = read_labels(request);
+      return {format_of(request.path) == FileFormat::npy ? read_npy(request.path) : read_idx(request.path),
+              std::move(y.y),
+              request.path,
+              labels,
+              "labels",
+              std::move(y.names),
+              {},
+              read_weights(request)};
+    }
+    case FileFormat::csv:
+    case FileFormat::cifar:
     case FileFormat::folder:
       break;
   }
-  throw Error(ExitCode::bug, fmt::format("{}: a folder is not a pair of arrays", request.path));
+  throw Error(ExitCode::bug, fmt::format("{}: tables and folders are no pairs of arrays", request.path));
 }
 
-std::optional<Array> read_labels(const PairRequest& request) {
+LabelArray read_labels(const PairRequest& request) {
   const std::string path = labels_path(request);
-  if (path == kNone) return std::nullopt;
+  if (path == kNone) return {};
   return read_label_file(path);
 }
 
 std::optional<Array> read_weights(const PairRequest& request) {
-  if (request.weights.empty() || request.evaluation) return std::nullopt;
-  return read_label_file(request.weights);
+  if (request.weights.empty()) return std::nullopt;
+  LabelArray weights = read_label_file(request.weights);
+  if (!weights.names.empty()) bad_pair(request.weights, "weights are numbers");
+  return std::move(weights.y);
 }
 
 bool has_default_test(const std::string& npz_path) {
   const std::vector<std::byte> bytes = read_data_file(npz_path);
   const NpzReader reader(bytes, npz_path);
-  return reader.contains("x_test") && reader.contains("y_test");
+  return (reader.contains("x_test") && reader.contains("y_test")) ||
+         (reader.contains("X_test") && (reader.contains("y_test") || reader.contains("Y_test")));
 }
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -215,6 +216,8 @@ void check_input(const Shape& input, const Dataset& data) {
                                     : "data.layout says how the file stores samples (\"nchw\" or \"nhwc\"); ",
                            fmt::join(input.extents(), ", "));
   }
+  const bool pictures = shape.rank() == 3 && input.rank() == 3 && shape[0] == input[0] && input[1] == input[2];
+  if (pictures) message += fmt::format("; data.resize = {} brings pictures to that size", input[1]);
   throw Error(ExitCode::usage, message);
 }
 
@@ -241,17 +244,33 @@ std::optional<Shape> channels_first_shape(const Shape& stored, bool channel_axis
 
 namespace {
 
+/// The first number that is not within [-largest, largest]; `count` where all are. In blocks without a branch: a set of
+/// samples is hundreds of megabytes.
+template <class T>
+std::int64_t first_beyond(const T* values, std::int64_t count, T largest) {
+  constexpr std::int64_t kBlock = 4096;
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    const std::int64_t end = std::min(count, first + kBlock);
+    int beyond = 0;
+    for (std::int64_t i = first; i < end; ++i) beyond |= static_cast<int>(!(std::abs(values[i]) <= largest));
+    for (std::int64_t i = first; beyond != 0 && i < end; ++i)
+      if (!(std::abs(values[i]) <= largest)) return i;
+  }
+  return count;
+}
+
 template <class T>
 void check_numbers(std::span<const std::byte> bytes, std::int64_t row, std::string_view name,
-                   std::span<const std::int64_t> ids) {
+                   std::span<const std::int64_t> ids, T largest = std::numeric_limits<T>::max()) {
   const auto* values = reinterpret_cast<const T*>(bytes.data());
   const auto count = static_cast<std::int64_t>(bytes.size() / sizeof(T));
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (std::isfinite(values[i])) continue;
-    const std::int64_t sample = ids.empty() ? i / row : ids[static_cast<std::size_t>(i / row)];
-    throw Error(ExitCode::data, fmt::format("{}: sample {}: feature {} is {}, a finite number was expected", name,
-                                            sample, i % row, values[i]));
-  }
+  const std::int64_t i = first_beyond(values, count, largest);
+  if (i == count) return;
+  const std::int64_t sample = ids.empty() ? i / row : ids[static_cast<std::size_t>(i / row)];
+  const std::string where = fmt::format("{}: sample {}: feature {} is {}", name, sample, i % row, values[i]);
+  if (std::isfinite(values[i]))
+    throw Error(ExitCode::data, where + ", which float32 cannot hold; the precision float64 can");
+  throw Error(ExitCode::data, where + ", a finite number was expected");
 }
 
 }  // namespace
@@ -262,11 +281,13 @@ void check_finite(const Array& features, std::string_view name) {
 }
 
 void check_finite(ElementType type, std::span<const std::byte> bytes, std::span<const std::int64_t> ids,
-                  std::string_view name) {
+                  std::string_view name, Precision precision) {
   if (ids.empty()) return;
   const auto row = static_cast<std::int64_t>(bytes.size() / ids.size()) / element_size(type);
   if (type == ElementType::float32) check_numbers<float>(bytes, row, name, ids);
-  if (type == ElementType::float64) check_numbers<double>(bytes, row, name, ids);
+  const double largest =
+      precision == Precision::float32 ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
+  if (type == ElementType::float64) check_numbers<double>(bytes, row, name, ids, largest);
 }
 
 }  // namespace lockstep

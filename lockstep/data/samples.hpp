@@ -99,9 +99,9 @@ std::optional<Shape> channels_first_shape(const Shape& stored, bool channel_axis
 ImageShape image_shape_of(const Shape& shape, std::string_view operation);
 
 /// Error(data) naming the first sample and feature that is a NaN or an infinity. The second form: of the samples
-/// ids[0], ids[1], ..., one after another in `bytes`, in native order.
+/// ids[0], ids[1], ..., one after another in `bytes`, in native order; or that a network of this precision cannot hold.
 void check_finite(const Array& features, std::string_view name);
 void check_finite(ElementType type, std::span<const std::byte> bytes, std::span<const std::int64_t> ids,
-                  std::string_view name);
+                  std::string_view name, Precision precision = Precision::float64);
 
 }  // namespace lockstep

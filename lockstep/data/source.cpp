@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/aligned.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/opened_source.hpp"
+#include "lockstep/data/table.hpp"
 #include "lockstep/data/views.hpp"
 
 namespace lockstep {
@@ -37,6 +39,20 @@ std::shared_ptr<const Dataset> part_of(const std::shared_ptr<const StoredDataset
   return part;
 }
 
+/// Settles what stands for missing numbers of a table, by its training part, and puts it in their place.
+void fill_missing(const DataConfig& config, const TrainedData& trained, const Ids& train, OpenedSource& opened) {
+  if (!opened.table) return;
+  const auto* table = dynamic_cast<const MemoryDataset*>(opened.train.get());
+  if (!trained.table && !opened.regrouped)
+    at_setting(config, "source", [&] { settle_fills(table->raw_features(), train, config, *opened.table); });
+  if (!opened.missing) return;
+  require_setting(!opened.regrouped, config, "missing",
+                  "missing numbers are filled in tables, not in pictures that are turned or resized");
+  const std::vector<double> fills = fills_of(*opened.table);
+  opened.train = table->filled(fills);
+  if (opened.test) opened.test = dynamic_cast<const MemoryDataset&>(*opened.test).filled(fills);
+}
+
 }  // namespace
 
 double white_of(const Dataset& raw, ElementType source_type) {
@@ -55,16 +71,21 @@ double white_of(const Dataset& raw, ElementType source_type) {
   return 1;
 }
 
-DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& given, DataUse use) {
-  OpenedSource opened = at_setting(config, "source", [&] { return open_source(config, use); });
+DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataUse use) {
+  OpenedSource opened = at_setting(config, "source", [&] { return open_source(config, use, trained); });
+  if (opened.resize.size == 0) opened.resize = config.resize;
   require_setting(opened.test == nullptr || config.split.test == 0, config, "split",
                   "the source has a test set of its own, split.test would be a second one");
   SplitParts parts = divide(config, *opened.train, limited(config, opened.train->size(), config.limit, "limit"), use);
+  fill_missing(config, trained, parts.train, opened);
 
+  DataSplits splits;
+  splits.source_type = opened.train->source_type();
+  splits.white = white_of(*opened.train, splits.source_type);
   const double scale = scale_of(config, *opened.train);
   Scaling scaling(scale);
-  if (given)
-    scaling = *given;
+  if (trained.scaling)
+    scaling = trained.scaling(splits.source_type, splits.white, opened.train->features());
   else if (config.standardise)
     scaling = standardising(SubsetDataset(opened.train, parts.train), scale);
   require_setting(
@@ -72,17 +93,28 @@ DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& giv
       fmt::format("the scaling of another data set does not fit samples {}", opened.train->sample_shape().str()));
   const auto train = opened.train->scaled(scaling);
 
-  DataSplits splits;
   splits.class_names = std::move(opened.class_names);
-  splits.source_type = opened.train->source_type();
-  splits.white = white_of(*opened.train, splits.source_type);
+  splits.named_labels = opened.named_labels;
+  splits.layout = opened.layout;
+  splits.resize = opened.resize;
+  splits.regression = opened.regression;
+  splits.table = std::move(opened.table);
   splits.source_shape = opened.train->source_shape();
   splits.scaling = scaling;
   splits.label_column = std::move(opened.label_column);
   splits.label_rule = std::move(opened.label_rule);
-  splits.notes = std::move(opened.notes);
+  splits.notes = config.remarks;
+  splits.notes.insert(splits.notes.end(), opened.notes.begin(), opened.notes.end());
   splits.notes.insert(splits.notes.end(), parts.notes.begin(), parts.notes.end());
   splits.train = part_of(train, std::move(parts.train), config.one_hot);
+  if (config.augment.any() && use == DataUse::training) {
+    require_setting(!config.from_rank0, config, "augment",
+                    "augment needs ranks that read the data: data.from = \"each\"");
+    splits.train = at_setting(config, "augment", [&] {
+      return std::make_shared<AugmentedDataset>(splits.train, config.augment, AugmentRange{scaling, splits.white},
+                                                config.seed);
+    });
+  }
   splits.validation = part_of(train, std::move(parts.validation), config.one_hot);
   splits.test = part_of(train, std::move(parts.test), config.one_hot);
   if (opened.test != nullptr) {

@@ -2,6 +2,7 @@
 // From a description ("fashion-mnist", "moons", a file, a folder) to data sets ready to train on.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,9 +11,11 @@
 
 #include "lockstep/core/fields.hpp"
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/augment.hpp"
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/data/resize.hpp"
 #include "lockstep/data/scaling.hpp"
+#include "lockstep/data/table_plan.hpp"
 
 namespace lockstep {
 
@@ -55,8 +58,11 @@ struct DataConfig {
   std::string test, labels, test_labels;
   std::string x_key, y_key, test_x_key, test_y_key;
   std::optional<bool> header;
+  std::string delimiter, decimal;
   std::string label_column;
-  std::string weights;     // of the samples: a column, an array or a file
+  std::string weights;  // of the samples: a column, an array or a file
+  std::vector<std::string> columns, drop, categorical;
+  std::string missing;
   std::string label_rule;  // how labels become classes (samples.hpp); default: mat_label_rule for .mat, else as stored
   bool regression = false;
   bool stream = false;
@@ -69,6 +75,7 @@ struct DataConfig {
   double scale = 0;
   bool standardise = false;
   bool one_hot = false;
+  AugmentConfig augment;  // of the training part, while training
 
   // Division
   std::optional<bool> shuffle, stratify;
@@ -87,6 +94,10 @@ struct DataConfig {
 
   /// Where each key was written ("run.toml:3"), for messages; empty when the settings come from a program.
   std::map<std::string, std::string> places;
+  /// What was chosen in reading the settings: one line each, for the notes of load_data.
+  std::vector<std::string> remarks;
+  /// The shape that the network takes, where it is known: pictures whose channels come last are turned to fit it.
+  std::vector<std::int64_t> wanted_shape;
 
   /// Whether the split shuffles and stratifies, defaults resolved. A file without labels is not stratified.
   bool shuffles() const;
@@ -101,13 +112,18 @@ bool is_named_source(std::string_view source);
 
 struct DataSplits {
   std::shared_ptr<const Dataset> train, validation /* may be null */, test /* may be null */;
-  std::vector<std::string> class_names;  // of an image folder and of Fashion-MNIST; empty: classes have numbers only
+  std::vector<std::string> class_names;  // folders, words in a file, Fashion-MNIST; empty: classes have numbers only
+  bool named_labels = false;             // the file holds the names
   ElementType source_type = ElementType::float64;  // of the numbers in the source
   double white = 1;                                // white_of the training samples, as the source holds them
   Shape source_shape{1};                           // extents of one sample there, as stored
   Scaling scaling;                                 // how they became inputs
   std::string label_column;                        // CSV: the column that was taken, by name or index; empty: none
   std::string label_rule;                          // how labels became classes; empty: there are none
+  ResizeConfig resize;                             // data.resize, or what pictures of several sizes were brought to
+  std::string layout;                              // data.layout, or how pictures were found to stand
+  bool regression = false;                         // targets are real numbers
+  std::optional<TablePlan> table;                  // how the columns of a table became inputs
   std::vector<std::string> notes;                  // what was chosen without being told, and what looks wrong: one line
                                                    // each
 };
@@ -116,13 +132,23 @@ struct DataSplits {
 /// at some samples only.
 double white_of(const Dataset& raw, ElementType source_type);
 
-/// What the data are for. Training data must hold more than one class, and every class in the training part.
-enum class DataUse { training, evaluation };
+/// What the data are for. Training data must hold more than one class, and every class in the training part. For
+/// prediction a table may lack its labels, and all of its lines are kept.
+enum class DataUse { training, evaluation, prediction };
+
+/// What training has settled about its data, for other data of the same kind.
+struct TrainedData {
+  /// The scaling of samples of this type and white (white_of), in place of config.scale and config.standardise.
+  /// Null: those of the configuration. Error(usage) when it does not fit the samples.
+  std::function<Scaling(ElementType type, double white, std::int64_t features)> scaling{};
+  std::optional<TablePlan> table{};
+  std::vector<std::string> class_names{};
+  bool named_labels = false;
+  bool pictures = false;  // class_names are folders
+};
 
 /// Reads or generates the data and applies the transforms. Error(usage) for a description that makes no sense,
-/// Error(data) for files that are missing or wrong. `scaling`: use this one (of the data a model was trained on) in
-/// place of what config.scale and config.standardise give; Error(usage) when it does not fit the samples.
-DataSplits load_data(const DataConfig& config, const std::optional<Scaling>& scaling = std::nullopt,
-                     DataUse use = DataUse::training);
+/// Error(data) for files that are missing or wrong.
+DataSplits load_data(const DataConfig& config, const TrainedData& trained = {}, DataUse use = DataUse::training);
 
 }  // namespace lockstep

@@ -31,8 +31,11 @@ KernelTable<T> cudnn_table() {
   return table;
 }
 
-std::shared_ptr<Device> open_cuda(int local_rank) { return open_cuda_device(local_rank, false); }
-std::shared_ptr<Device> open_cuda_with_libraries(int local_rank) { return open_cuda_device(local_rank, true); }
+std::shared_ptr<Device> open_opencl(LocalRank place) { return open_opencl_device(place.rank); }
+std::shared_ptr<Device> open_cuda(LocalRank place) { return open_cuda_device(place.rank, place.size, false); }
+std::shared_ptr<Device> open_cuda_with_libraries(LocalRank place) {
+  return open_cuda_device(place.rank, place.size, true);
+}
 
 #define LOCKSTEP_TABLES(make) [] { return make<float>(); }, [] { return make<double>(); }
 #define LOCKSTEP_NAMED_TABLES(make, name) [] { return make<float>(name); }, [] { return make<double>(name); }
@@ -43,11 +46,10 @@ constexpr std::array kBackends = {
     BackendInfo{naive, "naive", true, "", LOCKSTEP_TABLES(make_naive_table), nullptr},
     BackendInfo{naive_o0, "naive-o0", true, "", LOCKSTEP_TABLES(make_naive_o0_table), nullptr},
     BackendInfo{library, "library", false, "", LOCKSTEP_TABLES(make_library_table), nullptr},
-    BackendInfo{opencl, "opencl", true, "opencl", LOCKSTEP_NAMED_TABLES(make_device_table, "opencl"),
-                &open_opencl_device},
+    BackendInfo{opencl, "opencl", true, "opencl", LOCKSTEP_NAMED_TABLES(make_device_table, "opencl"), &open_opencl},
     BackendInfo{opencl_naive, "opencl-naive", true, "opencl",
-                LOCKSTEP_NAMED_TABLES(make_naive_device_table, "opencl-naive"), &open_opencl_device},
-    BackendInfo{opencl_library, "opencl-library", false, "opencl", LOCKSTEP_TABLES(clblast_table), &open_opencl_device},
+                LOCKSTEP_NAMED_TABLES(make_naive_device_table, "opencl-naive"), &open_opencl},
+    BackendInfo{opencl_library, "opencl-library", false, "opencl", LOCKSTEP_TABLES(clblast_table), &open_opencl},
     BackendInfo{cuda, "cuda", true, "cuda", LOCKSTEP_NAMED_TABLES(make_device_table, "cuda"), &open_cuda},
     BackendInfo{cuda_naive, "cuda-naive", true, "cuda", LOCKSTEP_NAMED_TABLES(make_naive_device_table, "cuda-naive"),
                 &open_cuda},
@@ -85,9 +87,13 @@ KernelTable<T> make_table(Backend backend) {
     return backend_info(backend).double_table();
 }
 
-std::shared_ptr<Device> open_device(Backend backend, int local_rank) {
+std::shared_ptr<Device> open_device(Backend backend, LocalRank place) {
   if (!on_device(backend)) throw Error(ExitCode::bug, "this backend has no device");
-  return backend_info(backend).open(local_rank);
+  return backend_info(backend).open(place);
+}
+
+void choose_device(Backend backend, LocalRank place) noexcept {
+  if (backend_info(backend).device == std::string_view("cuda")) choose_cuda_device(place.rank);
 }
 
 template KernelTable<float> make_table<float>(Backend);

@@ -24,6 +24,11 @@ enum class Backend {
   cuda_library
 };
 
+/// Where a rank stands among those of its machine.
+struct LocalRank {
+  int rank = 0, size = 1;
+};
+
 /// What is fixed about a backend; one record each in backend.cpp.
 struct BackendInfo {
   Backend backend;
@@ -36,7 +41,7 @@ struct BackendInfo {
   const char* device;
   KernelTable<float> (*float_table)();
   KernelTable<double> (*double_table)();
-  std::shared_ptr<Device> (*open)(int local_rank);  // null for the host
+  std::shared_ptr<Device> (*open)(LocalRank place);  // null for the host
 };
 
 const BackendInfo& backend_info(Backend backend);
@@ -53,6 +58,11 @@ KernelTable<T> make_table(Backend backend);
 /// The device of the rank with this number on its machine: ranks take turns over the devices, unless
 /// LOCKSTEP_OPENCL_DEVICE (platform:device) or CUDA_VISIBLE_DEVICES chooses. Throws Error(usage) where there is none,
 /// no driver, or no such part in this build.
-std::shared_ptr<Device> open_device(Backend backend, int local_rank = 0);
+std::shared_ptr<Device> open_device(Backend backend, LocalRank place = {});
+
+/// Tells the driver which device this process will use, where the backend is a CUDA one: before MPI starts, because
+/// some versions of the libraries below it bind to the device that they find chosen. Never throws: open_device says
+/// what is missing.
+void choose_device(Backend backend, LocalRank place) noexcept;
 
 }  // namespace lockstep

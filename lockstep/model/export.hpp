@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "lockstep/data/samples.hpp"
@@ -16,14 +18,15 @@ namespace lockstep {
 ///   .npz           the same names and shapes, for numpy.load
 ///   .mat           Theta1, Theta2, ... [out, 1 + in] in double: networks of linear layers only; `rule` tells in which
 ///                  order the last one has its rows (theta.hpp)
-///   .onnx          the network in inference mode (write_onnx)
+///   .onnx          the network in inference mode (write_onnx), with `class_names` in its metadata
 /// Error(usage) for another extension, or when the format cannot hold the network.
 void export_model(const Network& network, const std::filesystem::path& path,
-                  std::optional<LabelRule> rule = std::nullopt);
+                  std::optional<LabelRule> rule = std::nullopt, std::span<const std::string> class_names = {});
 
 /// The network in inference mode as an ONNX file (opset 17): input "input" [N,features] or [N,channels,height,width],
 /// output "output", N free, element type the network's precision, weights under their names. Dropout is left out;
 /// GELU is written out in its tanh form; slopes and eps, attributes of float32 by the format, are rounded to it.
-std::vector<std::byte> write_onnx(const Network& network);
+/// `class_names`: where there are any, the metadata have the entry "class_names", a JSON list.
+std::vector<std::byte> write_onnx(const Network& network, std::span<const std::string> class_names = {});
 
 }  // namespace lockstep

@@ -92,6 +92,37 @@ void read_member(const Json& object, const char* key, Value& value) {
   }
 }
 
+Json table_json(const TablePlan& plan) {
+  Json columns = Json::array();
+  for (const TableColumn& column : plan.columns) {
+    Json json = {{"name", column.name}, {"index", column.index}};
+    if (!column.categories.empty()) json["categories"] = column.categories;
+    if (column.fill) json["fill"] = *column.fill;
+    columns.push_back(std::move(json));
+  }
+  return {{"width", plan.width}, {"columns", std::move(columns)}};
+}
+
+TablePlan table_of(const Json& json) {
+  TablePlan plan;
+  try {
+    plan.width = json.at("width").get<std::int64_t>();
+    for (const Json& each : json.at("columns")) {
+      TableColumn column{.name = each.at("name").get<std::string>(), .index = each.at("index").get<std::int64_t>()};
+      if (each.contains("categories")) column.categories = each.at("categories").get<std::vector<std::string>>();
+      if (each.contains("fill")) column.fill = each.at("fill").get<double>();
+      plan.columns.push_back(std::move(column));
+    }
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ExitCode::checkpoint, fmt::format("{}: table has the wrong form", kDataKey));
+  }
+  const bool valid = !plan.columns.empty() && std::ranges::all_of(plan.columns, [&](const TableColumn& column) {
+    return column.index >= 0 && column.index < plan.width && std::isfinite(column.fill.value_or(0));
+  });
+  if (!valid) throw Error(ExitCode::checkpoint, fmt::format("{}: table has columns that cannot be", kDataKey));
+  return plan;
+}
+
 Loss loss_of(const std::string& name) {
   const auto found = std::ranges::find(names_of<Loss>(), name);
   if (found == names_of<Loss>().end())
@@ -202,6 +233,8 @@ std::map<std::string, std::string> info_to_metadata(const ModelInfo& info) {
   if (!info.source_shape.empty()) data["source_shape"] = info.source_shape;
   if (info.pictures) data["pictures"] = true;
   if (!info.class_names.empty()) data["class_names"] = info.class_names;
+  if (info.named_labels) data["named_labels"] = true;
+  if (info.table) data["table"] = table_json(*info.table);
 
   std::map<std::string, std::string> metadata;
   if (info.loss) metadata[kLossKey] = name_of(*info.loss);
@@ -239,6 +272,8 @@ ModelInfo info_from_metadata(const std::map<std::string, std::string>& metadata)
   check_source_shape(info.source_shape);
   read_member(json, "pictures", info.pictures);
   read_member(json, "class_names", info.class_names);
+  read_member(json, "named_labels", info.named_labels);
+  if (json.contains("table")) info.table = table_of(json.at("table"));
   if (info.scale.size() != info.offset.size())
     throw Error(ExitCode::checkpoint,
                 fmt::format("{}: {} scales but {} offsets", kDataKey, info.scale.size(), info.offset.size()));

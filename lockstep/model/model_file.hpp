@@ -46,6 +46,8 @@ struct ModelInfo {
   double white = 1;                        // the raw number of a white pixel (white_of)
   bool bytes = false;                      // the source holds bytes
   std::vector<std::string> class_names{};  // of class 0, 1, ...; empty: the numbers are the names
+  bool named_labels = false;               // the labels of the source are these names
+  std::optional<TablePlan> table{};        // how the columns of a table become inputs; nothing: the source was no table
 
   friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
 };

@@ -21,7 +21,7 @@ constexpr int kOpset = 17;
 
 // Numbers of fields and enumerators in onnx.proto.
 namespace model {
-enum { ir_version = 1, producer_name = 2, producer_version = 3, graph = 7, opset_import = 8 };
+enum { ir_version = 1, producer_name = 2, producer_version = 3, graph = 7, opset_import = 8, metadata_props = 14 };
 }
 namespace graph {
 enum { node = 1, name = 2, initializer = 5, input = 11, output = 12 };
@@ -174,6 +174,8 @@ std::vector<std::byte> OnnxGraph::finish(const std::string& result, const Shape&
   file.text(model::producer_name, "lockstep").text(model::producer_version, version());
   file.message(model::graph, body);
   file.message(model::opset_import, ProtobufMessage().text(1, "").integer(2, kOpset));
+  for (const auto& [key, value] : metadata_)
+    file.message(model::metadata_props, ProtobufMessage().text(1, key).text(2, value));
   if (file.data().size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw Error(ExitCode::usage, "an ONNX file holds at most 2 GB and this network needs more; export .safetensors");
   return file.data();

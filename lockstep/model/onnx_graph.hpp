@@ -51,6 +51,9 @@ class OnnxGraph : public OnnxBuilder {
   /// A constant in the graph's precision.
   std::string tensor(const std::string& name, const Shape& shape, std::span<const std::byte> values);
 
+  /// An entry of the file's metadata.
+  void metadata(const std::string& key, const std::string& value) { metadata_[key] = value; }
+
   /// The finished file: `result` (a node's output, or kInput itself) becomes the graph's output. Error(usage) when it
   /// would exceed the 2 GB that a protobuf message holds.
   std::vector<std::byte> finish(const std::string& result, const Shape& input, const Shape& output);
@@ -68,6 +71,7 @@ class OnnxGraph : public OnnxBuilder {
   std::vector<Node> nodes_;
   std::map<std::string, int> uses_;  // of each output name: the second Mul of a layer becomes "3.Mul_2"
   std::map<std::string, ProtobufMessage> constants_;
+  std::map<std::string, std::string> metadata_;
 };
 
 }  // namespace lockstep

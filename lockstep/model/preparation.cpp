@@ -1,20 +1,24 @@
 #include "lockstep/model/preparation.hpp"
 
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/data_fields.hpp"
+#include "lockstep/data/formats/cifar.hpp"
+#include "lockstep/data/formats/image_folder.hpp"
 #include "lockstep/data/opened_source.hpp"
 #include "lockstep/data/samples.hpp"
+#include "lockstep/data/table.hpp"
 
 namespace lockstep {
 namespace {
 
 bool is_folder(const std::string& source) {
   std::error_code ignored;
-  return std::filesystem::is_directory(source, ignored);
+  return is_image_archive(source) || (std::filesystem::is_directory(source, ignored) && !is_cifar(source));
 }
 
 /// The keys that say how a source stores its samples. A folder of pictures stores them in one way, so those of an array
@@ -76,6 +80,7 @@ class ModelSamples final : public RawSamples {
   explicit ModelSamples(const Model& model) : info_(model.info), scaling_(scaling_of(model.info)) {
     const auto input = model.network.input().extents();
     if (info_.source_shape.empty()) info_.source_shape.assign(input.begin(), input.end());
+    if (info_.table) fills_ = fills_of(*info_.table);
   }
 
   std::shared_ptr<const Dataset> prepare(std::span<const float> x) const override { return prepare_as(x); }
@@ -91,12 +96,28 @@ class ModelSamples final : public RawSamples {
                   fmt::format("predictor: {} numbers are no whole samples {} of {} numbers, as the source of training "
                               "had them",
                               numbers, shape.str(), each));
-    const auto data = arrange_as_trained(info_, array_from({numbers}, x), "predictor");
+    const auto data = arrange_as_trained(info_, filled(array_from({numbers}, x)), "predictor");
     return scaling_ ? data->scaled(*scaling_) : data;
+  }
+
+  /// With what training has put in place of missing numbers of a table.
+  template <class T>
+  void fill(std::span<T> values) const {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (std::isnan(values[i])) values[i] = static_cast<T>(fills_[i % fills_.size()]);
+  }
+  Array filled(Array raw) const {
+    if (fills_.empty()) return raw;
+    if (raw.type == ElementType::float32)
+      fill(raw.as<float>());
+    else
+      fill(raw.as<double>());
+    return raw;
   }
 
   ModelInfo info_;
   std::optional<Scaling> scaling_;
+  std::vector<double> fills_;  // one per input of a table; empty: the source was none
 };
 
 /// What was found out about the labels and would be guessed anew from other data, perhaps differently: a column by its
@@ -105,6 +126,9 @@ void settle_labels(const DataConfig& config, const DataSplits& splits, DataConfi
   const bool by_name = splits.label_column.find_first_not_of("0123456789") != std::string::npos;
   if (config.label_column.empty() && by_name) preparation.label_column = splits.label_column;
   if (config.label_rule.empty() && config.source.ends_with(".mat")) preparation.label_rule = splits.label_rule;
+  preparation.regression = splits.regression;
+  preparation.layout = splits.layout;
+  preparation.resize = splits.resize;
 }
 
 }  // namespace
@@ -118,6 +142,8 @@ void describe_data(const DataConfig& config, const DataSplits& splits, ModelInfo
   info.source_shape.assign(shape.begin(), shape.end());
   info.pictures = is_folder(config.source);
   info.class_names = splits.class_names;
+  info.named_labels = splits.named_labels;
+  info.table = splits.table;
   info.white = splits.white;
   info.bytes = splits.source_type == ElementType::uint8;
   const std::int64_t features = splits.train->features();
@@ -149,19 +175,25 @@ DataConfig complete_config(const ModelInfo& info, const DataConfig& asked, const
 
 DataSplits load_data_for(const ModelInfo& info, const DataConfig& asked, const PreparationOptions& options) {
   const Completed completed = complete(info, asked, options);
-  std::optional<Scaling> scaling = scaling_of(info);
-  if (completed.overridden.contains("scale") || completed.overridden.contains("standardise")) scaling.reset();
-  DataSplits splits = load_data(completed.config, scaling, DataUse::evaluation);
+  const bool rescaled = completed.overridden.contains("scale") || completed.overridden.contains("standardise");
+  TrainedData trained{.table = info.table,
+                      .class_names = info.class_names,
+                      .named_labels = info.named_labels,
+                      .pictures = info.pictures};
+  if (!rescaled && scaling_of(info))
+    trained.scaling = [&](ElementType type, double white, std::int64_t features) {
+      if (options.note && differs(info, type, white))
+        options.note(
+            fmt::format("{} holds {}, the model was trained on {}: white is taken to be {} here; data.scale decides",
+                        asked.source, white == 1 ? "fractions" : "bytes", white == 1 ? "bytes" : "fractions", white));
+      return *scaling_for(info, type, white, features);
+    };
+  DataConfig config = completed.config;
+  if (config.wanted_shape.empty() && info.pictures) config.wanted_shape = info.source_shape;
+  DataSplits splits = load_data(config, trained, options.use);
   if (options.note)
     for (const std::string& line : splits.notes) options.note(line);
-  const double white = splits.white;
-  if (!scaling || !differs(info, splits.source_type, white)) return splits;
-  if (options.note)
-    options.note(
-        fmt::format("{} holds {}, the model was trained on {}: white is taken to be {} here; data.scale decides",
-                    asked.source, white == 1 ? "fractions" : "bytes", white == 1 ? "bytes" : "fractions", white));
-  return load_data(completed.config, scaling_for(info, splits.source_type, white, splits.train->features()),
-                   DataUse::evaluation);
+  return splits;
 }
 
 std::shared_ptr<const StoredDataset> arrange_as_trained(const ModelInfo& info, Array raw, std::string_view name) {

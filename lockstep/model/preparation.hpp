@@ -33,6 +33,8 @@ struct PreparationOptions {
   std::set<std::string> chosen{};
   /// Gets a line for every key that is applied from training or overridden. Null: not reported.
   std::function<void(const std::string&)> note{};
+  /// evaluation, or prediction: labels may be absent.
+  DataUse use = DataUse::evaluation;
 };
 
 /// The settings of `asked`, with those of training for every key of the preparation that is not chosen and has its

@@ -71,14 +71,25 @@ class BatchNormLayer : public Layer<T> {
   /// running = (1 - momentum) * running + momentum * (sum / count)
   void update_statistics(const KernelTable<T>& kernels, KernelContext& context, T* parameters, const T* sums,
                          std::int64_t samples) const override {
-    for (const ParameterInfo& running : this->plan().parameters)
-      if (!running.trainable())
-        kernels.running_update({.count = running.elements(),
+    std::int64_t first = 0, last = 0;  // mean and variance lie behind each other: one call
+    const auto update = [&] {
+      if (first < last)
+        kernels.running_update({.count = last - first,
                                 .momentum = T(spec_.momentum),
                                 .elements = T(samples * pixels_),
-                                .sum = sums + running.offset,
-                                .running = parameters + running.offset},
+                                .sum = sums + first,
+                                .running = parameters + first},
                                context);
+    };
+    for (const ParameterInfo& running : this->plan().parameters) {
+      if (running.trainable()) continue;
+      if (running.offset != last) {
+        update();
+        first = running.offset;
+      }
+      last = running.offset + running.elements();
+    }
+    update();
   }
 
   Cost own_forward_cost(std::int64_t samples) const override {

@@ -65,13 +65,35 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
   return std::nullopt;
 }
 
-std::optional<Launcher> find_launcher() {
+std::optional<int> find_local_rank(const Environment& environment) {
+  // Slurm last: inside of a job, another launcher's processes still have what srun left for its helpers.
+  for (const char* name :
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_LOCAL_RANK",
+        "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID"})
+    if (const char* const text = environment(name); text != nullptr && *text != '\0') return number(environment, name);
+  return std::nullopt;
+}
+
+namespace {
+
+template <class Find>
+auto in_this_environment(const Find& find) {
   std::string value;
-  return find_launcher([&](const char* name) {
+  return find([&](const char* name) {
     const auto text = environment_text(name);
     value = text.value_or("");
     return text ? value.c_str() : nullptr;
   });
+}
+
+}  // namespace
+
+std::optional<Launcher> find_launcher() {
+  return in_this_environment([](const Environment& environment) { return find_launcher(environment); });
+}
+
+std::optional<int> find_local_rank() {
+  return in_this_environment([](const Environment& environment) { return find_local_rank(environment); });
 }
 
 std::unique_ptr<Transport> connect_transport(LibraryCalls* calls) {

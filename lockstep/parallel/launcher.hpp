@@ -28,6 +28,10 @@ std::optional<Launcher> find_launcher(const Environment& environment);
 /// In the environment of this process.
 std::optional<Launcher> find_launcher();
 
+/// The number of this process among those of its launcher on this host; nothing where none of the launchers says it.
+std::optional<int> find_local_rank(const Environment& environment);
+std::optional<int> find_local_rank();
+
 /// The end of this process: MPI under a launcher, the only rank otherwise. Error(usage), with the cure, when the part
 /// of this program for the launcher's MPI is missing or does not fit, or MPI says another number of ranks than the
 /// launcher (each process then believes to be alone). `calls` is told of every call into MPI and must outlive it.
@@ -36,6 +40,19 @@ std::unique_ptr<Transport> connect_transport(LibraryCalls* calls = nullptr);
 /// Ranks as MPI processes: opens the plugin of the launcher's MPI library (mpi/plugin.hpp) and starts MPI. The plugin
 /// is looked for in LOCKSTEP_MPI_DIR, beside the program, and in ../lib/lockstep from there. Errors as above.
 std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher, LibraryCalls* calls);
+
+/// A communicator that another user of MPI in this process has made: mpi4py.
+struct MpiCommunicator {
+  MpiLibrary library = MpiLibrary::open_mpi;
+  int handle = 0;  // of Fortran (MPI_Comm_c2f)
+};
+
+/// The ranks of a communicator: all of them call this together. Error(usage), with the cure, where the plugin has
+/// another copy of MPI than the communicator, or MPI was started for one thread.
+std::unique_ptr<Transport> make_mpi_transport(const MpiCommunicator& communicator, LibraryCalls* calls);
+
+/// Whether the transport is one of make_mpi_transport with the ranks of the communicator in the same order.
+bool has_ranks_of(const Transport& transport, const MpiCommunicator& communicator);
 
 /// Whether the process that started this one is still there: mpirun, or its agent on this host.
 class LauncherWatch {

@@ -36,13 +36,14 @@ fs::path find_mpi_plugin(const char* file) {
   return find_plugin(file);
 }
 
-const MpiPlugin& open_plugin(const Launcher& launcher) {
-  const LibraryNames names = names_of(launcher.library);
+/// `user` begins the messages: "started by Open MPI's mpirun", "mpi4py uses Open MPI".
+const MpiPlugin& open_plugin(MpiLibrary kind, const std::string& user) {
+  const LibraryNames names = names_of(kind);
   const fs::path path = find_mpi_plugin(names.file);
   if (path.empty())
     throw Error(ExitCode::usage,
-                fmt::format("started by {}, but this build of Lockstep has no part for {}: install {} and build again",
-                            launcher.name, names.name, names.package));
+                fmt::format("{}, but this build of Lockstep has no part for {}: install {} and build again", user,
+                            names.name, names.package));
   // Open MPI opens parts of its own, which look for its symbols: they must be visible.
   const SharedLibrary library = open_library(path.string(), true);
   if (library.handle == nullptr)
@@ -76,41 +77,60 @@ bool too_few(const MpiProcessors& processors) {
   return processors.ranks > (own < static_cast<int>(allowed_cpus().size()) ? std::min(count, own) : count);
 }
 
+constexpr const char* kOneThread =
+    "MPI was started for calls from one thread, and Lockstep has several; mpi4py: mpi4py.rc.thread_level = "
+    "\"multiple\", "
+    "which is its default, before mpi4py.MPI is imported";
+
+/// The library is called by one thread at a time, whatever the group.
+std::mutex library_mutex;
+
 class MpiTransport final : public Transport {
  public:
-  MpiTransport(const MpiPlugin& plugin, const MpiFacts& facts, bool shares_cores, LibraryCalls* calls)
-      : plugin_(plugin), facts_(facts), shares_cores_(shares_cores), calls_(calls) {}
+  MpiTransport(const MpiPlugin& plugin, int group, const MpiFacts& facts, bool shares_cores, LibraryCalls* calls)
+      : plugin_(plugin), group_(group), facts_(facts), shares_cores_(shares_cores), calls_(calls) {
+    // For those whose MPI library says that it takes device memory, and does not.
+    if (!environment_flag("LOCKSTEP_MPI_CUDA", true)) facts_.takes_cuda = 0;
+  }
   // Finishing waits for the others; after a failure they may never come.
   ~MpiTransport() override {
-    if (std::uncaught_exceptions() == 0) plugin_.finish();
+    if (std::uncaught_exceptions() == 0) plugin_.finish(group_);
   }
+
+  const MpiPlugin& plugin() const { return plugin_; }
+  int group() const { return group_; }
 
   int rank() const override { return facts_.rank; }
   int size() const override { return facts_.size; }
   int local_size() const override { return facts_.local_size; }
+  int local_rank() const override { return facts_.local_rank; }
   bool shares_cores() const override { return shares_cores_; }
   std::string host() const override { return facts_.host; }
   std::string describe() const override { return facts_.library; }
   bool takes_memory_of(std::string_view backend) const override { return backend == "cuda" && facts_.takes_cuda != 0; }
 
   TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
-    return call(to, [&](int* request) { return plugin_.send(to, channel, bytes.data(), bytes.size(), request); });
+    return call(to,
+                [&](int* request) { return plugin_.send(group_, to, channel, bytes.data(), bytes.size(), request); });
   }
   TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) override {
-    return call(from,
-                [&](int* request) { return plugin_.receive(from, channel, bytes.data(), bytes.size(), request); });
+    return call(from, [&](int* request) {
+      return plugin_.receive(group_, from, channel, bytes.data(), bytes.size(), request);
+    });
   }
   bool finished(TransportRequest request) override {
     return call(kNobody, [&](int* done) { return plugin_.test(request, done); }) != 0;
   }
   TransportRequest start_library_sum(std::span<float> values) override {
-    return call(kNobody, [&](int* request) { return plugin_.sum_float(values.data(), values.size(), request); });
+    return call(kNobody,
+                [&](int* request) { return plugin_.sum_float(group_, values.data(), values.size(), request); });
   }
   TransportRequest start_library_sum(std::span<double> values) override {
-    return call(kNobody, [&](int* request) { return plugin_.sum_double(values.data(), values.size(), request); });
+    return call(kNobody,
+                [&](int* request) { return plugin_.sum_double(group_, values.data(), values.size(), request); });
   }
   [[noreturn]] void abort(int exit_code) override {
-    plugin_.abort(exit_code);
+    plugin_.abort(group_, exit_code);
     std::_Exit(exit_code);
   }
 
@@ -120,7 +140,7 @@ class MpiTransport final : public Transport {
   /// What the function writes, called into the library alone. `peer` stands in the message of a failure.
   template <class Function>
   int call(int peer, const Function& function) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(library_mutex);
     const LibraryCall watched(calls_);
     int result = 0;
     check(function(&result), peer);
@@ -137,29 +157,53 @@ class MpiTransport final : public Transport {
   }
 
   const MpiPlugin& plugin_;
+  int group_;
   MpiFacts facts_;
   bool shares_cores_;
   LibraryCalls* calls_;
-  std::mutex mutex_;
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher, LibraryCalls* calls) {
-  const MpiPlugin& plugin = open_plugin(launcher);
+  const MpiPlugin& plugin = open_plugin(launcher.library, "started by " + launcher.name);
   MpiFacts facts{};
   MpiProcessors processors = own_processors();
-  if (plugin.start(&facts, machine_number(), &processors) != 0)
-    throw Error(ExitCode::usage, fmt::format("started by {}, but MPI does not start", launcher.name));
-  // For those whose MPI library says that it takes device memory, and does not.
-  if (!environment_flag("LOCKSTEP_MPI_CUDA", true)) facts.takes_cuda = 0;
+  int group = 0;
+  const int error = plugin.start(nullptr, &facts, machine_number(), &processors, &group);
+  if (error == kMpiTooFewThreads) throw Error(ExitCode::usage, kOneThread);
+  if (error != 0) throw Error(ExitCode::usage, fmt::format("started by {}, but MPI does not start", launcher.name));
   if (facts.size != launcher.size)
     throw Error(
         ExitCode::usage,
         fmt::format("{} started {} processes, but each finds {} with {}: the launcher and the MPI library do not "
                     "belong together; use the mpirun of that library",
                     launcher.name, launcher.size, facts.size, facts.library));
-  return std::make_unique<MpiTransport>(plugin, facts, too_few(processors), calls);
+  return std::make_unique<MpiTransport>(plugin, group, facts, too_few(processors), calls);
+}
+
+std::unique_ptr<Transport> make_mpi_transport(const MpiCommunicator& communicator, LibraryCalls* calls) {
+  const char* const name = names_of(communicator.library).name;
+  const MpiPlugin& plugin = open_plugin(communicator.library, fmt::format("the communicator is one of {}", name));
+  MpiFacts facts{};
+  MpiProcessors processors = own_processors();
+  int group = 0;
+  const int error = plugin.start(&communicator.handle, &facts, machine_number(), &processors, &group);
+  if (error == kMpiTooFewThreads) throw Error(ExitCode::usage, kOneThread);
+  if (error != 0)
+    throw Error(ExitCode::usage,
+                fmt::format("the communicator belongs to another copy of {} than the one that Lockstep's part for it "
+                            "opens; both must use the library of the launcher",
+                            name));
+  return std::make_unique<MpiTransport>(plugin, group, facts, too_few(processors), calls);
+}
+
+bool has_ranks_of(const Transport& transport, const MpiCommunicator& communicator) {
+  const auto* const mpi = dynamic_cast<const MpiTransport*>(&transport);
+  if (mpi == nullptr) return false;
+  const std::lock_guard lock(library_mutex);
+  int same = 0;
+  return mpi->plugin().compare(mpi->group(), communicator.handle, &same) == 0 && same != 0;
 }
 
 }  // namespace lockstep

@@ -21,6 +21,7 @@ class SelfTransport final : public Transport {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   int local_size() const override { return 1; }
+  int local_rank() const override { return 0; }
   std::string host() const override { return "localhost"; }
   std::string describe() const override { return "one process"; }
   TransportRequest start_send(int, int, std::span<const std::byte>) override { return alone(); }
@@ -52,6 +53,7 @@ class ThreadTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return mail_->size; }
   int local_size() const override { return mail_->size; }
+  int local_rank() const override { return rank(); }
   bool shares_cores() const override { return mail_->size > available_cpus(); }
   std::string host() const override { return "localhost"; }
   std::string describe() const override { return "threads of one process"; }
@@ -117,6 +119,7 @@ class GroupTransport final : public Transport {
   int rank() const override { return own_; }
   int size() const override { return static_cast<int>(ranks_.size()); }
   int local_size() const override { return all_.local_size(); }
+  int local_rank() const override { return all_.local_rank(); }
   bool shares_cores() const override { return all_.shares_cores(); }
   std::string host() const override { return all_.host(); }
   std::string describe() const override { return all_.describe(); }

@@ -24,8 +24,9 @@ class Transport {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Ranks on this host, this one included.
+  /// Ranks on this host, this one included, and its number among them.
   virtual int local_size() const = 0;
+  virtual int local_rank() const = 0;
   /// Whether there are more ranks on this machine than processors that they may use together.
   virtual bool shares_cores() const { return false; }
   virtual std::string host() const = 0;

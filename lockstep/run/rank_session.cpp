@@ -183,21 +183,29 @@ std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Rank
 }  // namespace
 
 struct RankSession::State {
-  State(std::function<void(const std::string&)> said, std::function<void(int, const std::string&)> over, bool patient)
+  State(std::function<void(const std::string&)> said, std::function<void(int, const std::string&)> over, bool patient,
+        const Connect& connect)
       : say(std::move(said)) {
-    if (launched_rank()) remove_dead_jobs();
-    mark.emplace();
-    guard_start(guard, launcher, *mark);
-    ranks.emplace(connect_transport(&calls));
-    mark->remove();
+    if (connect)  // MPI has started already
+      ranks.emplace(connect(&calls));
+    else
+      start_mpi();
     HeartbeatOptions options{.calls = &calls,
                              .launcher_gone = [this] { return launcher.gone(); },
                              .say = say,
                              .on_loss = [this] { remove_leftovers(mpi_leftovers(::getpid(), launcher.gone())); },
                              .on_over = std::move(over)};
     if (patient) options.idle = std::chrono::hours(24 * 365);
-    if (launched_rank() || ranks->size() > 1) heartbeat.emplace(*ranks, std::move(options));
+    if ((launched_rank() && !connect) || ranks->size() > 1) heartbeat.emplace(*ranks, std::move(options));
     guard.reset();
+  }
+
+  void start_mpi() {
+    if (launched_rank()) remove_dead_jobs();
+    mark.emplace();
+    guard_start(guard, launcher, *mark);
+    ranks.emplace(connect_transport(&calls));
+    mark->remove();
   }
 
   // In this order: they end in the reverse one.
@@ -211,8 +219,8 @@ struct RankSession::State {
 };
 
 RankSession::RankSession(std::function<void(const std::string&)> say, std::function<void(int, const std::string&)> over,
-                         bool patient)
-    : state_(std::make_unique<State>(std::move(say), std::move(over), patient)) {
+                         bool patient, const Connect& connect)
+    : state_(std::make_unique<State>(std::move(say), std::move(over), patient, connect)) {
   const auto& [ranks, heartbeat] = std::tie(*state_->ranks, state_->heartbeat);
   if (ranks.leader() && heartbeat && heartbeat->unwatched() > 0)
     state_->say(fmt::format(

@@ -11,6 +11,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/data/source.hpp"
 #include "lockstep/parallel/ranks.hpp"
+#include "lockstep/parallel/watchdog.hpp"
 
 namespace lockstep {
 
@@ -37,10 +38,14 @@ std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSpl
 /// started and ended once in a process. It is watched by the heartbeat (lockstep/parallel/heartbeat.hpp): a rank that
 /// is lost, and a launcher that is gone, end all ranks with exit code 7. All ranks make it, and end it, together. `say`
 /// and `over` as in run_as_rank. `patient`: all ranks may be idle for hours, as scripts are between two trainings.
+/// `connect` makes the transport where it is not that of the launcher: over the ranks of a communicator of mpi4py.
 class RankSession {
  public:
+  using Connect = std::function<std::unique_ptr<Transport>(LibraryCalls*)>;
+
   explicit RankSession(std::function<void(const std::string&)> say,
-                       std::function<void(int, const std::string&)> over = {}, bool patient = false);
+                       std::function<void(int, const std::string&)> over = {}, bool patient = false,
+                       const Connect& connect = {});
   ~RankSession();
   RankSession(const RankSession&) = delete;
   RankSession& operator=(const RankSession&) = delete;

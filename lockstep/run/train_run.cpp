@@ -13,6 +13,7 @@
 #include "lockstep/kernels/slots.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/model_file.hpp"
+#include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/watchdog.hpp"
 #include "lockstep/run/lines.hpp"
 #include "lockstep/run/profile.hpp"
@@ -393,6 +394,7 @@ RunResult train_run(const std::string& config, const RunOptions& options) {
     options.session->run(program);
     return result;
   }
+  if (const auto rank = find_local_rank(); rank && find_launcher()) choose_device(options.backend, {.rank = *rank});
   run_as_rank(
       program, [&](const std::string& line) { observer.alarm(line); },
       [status](int exit_code, const std::string& line) {

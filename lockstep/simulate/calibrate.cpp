@@ -30,6 +30,7 @@ class SilentTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int local_size() const override { return size_; }
+  int local_rank() const override { return rank(); }
   std::string host() const override { return "localhost"; }
   std::string describe() const override { return "nobody else"; }
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/device/device.hpp"
+#include "lockstep/parallel/launcher.hpp"
 #include "lockstep/train/progress.hpp"
 #include "lockstep/train/scores.hpp"
 
@@ -20,11 +20,11 @@ namespace {
 /// same bits.
 constexpr std::int64_t kMostBlocks = 4;
 
-/// The ranks before this one on its host, as its launcher says (Open MPI, MPICH, Slurm); else all of them are there.
-int local_rank(const Ranks& ranks) {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
-    if (const auto rank = environment_integer(name); rank && ranks.size() > 1) return static_cast<int>(*rank);
-  return ranks.rank();
+/// As the launcher says, because the device was chosen by it before MPI started; else as MPI finds.
+LocalRank place_of(Ranks& ranks) {
+  const Transport& transport = ranks.transport();
+  if (ranks.size() == 1) return {};
+  return {.rank = find_local_rank().value_or(transport.local_rank()), .size = transport.local_size()};
 }
 
 template <class T>
@@ -36,12 +36,12 @@ AlignedBuffer<T> downloaded(Device& device, const T* from, std::int64_t count) {
 
 }  // namespace
 
-std::shared_ptr<Device> device_of_rank(const TrainOptions& options, const Ranks& ranks) {
+std::shared_ptr<Device> device_of_rank(const TrainOptions& options, Ranks& ranks) {
   if (options.parallel.pipeline > 1 || options.parallel.tensor > 1)
     throw Error(ExitCode::usage, fmt::format("{} runs whole networks: set parallel.pipeline and parallel.tensor to 1, "
                                              "or use the backend simd",
                                              backend_names()[static_cast<std::size_t>(options.backend)]));
-  return open_device(options.backend, local_rank(ranks));
+  return open_device(options.backend, place_of(ranks));
 }
 
 template <class T>

@@ -13,7 +13,7 @@ namespace lockstep {
 inline constexpr const char *kCopyToDevice = "copy to the device", *kCopyToHost = "copy to the host";
 
 /// The device of this rank: those of a host take turns. Error(usage) where options ask for what devices do not do.
-std::shared_ptr<Device> device_of_rank(const TrainOptions& options, const Ranks& ranks);
+std::shared_ptr<Device> device_of_rank(const TrainOptions& options, Ranks& ranks);
 
 template <class T>
 class DeviceExecutor final : public Executor {

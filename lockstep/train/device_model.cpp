@@ -6,13 +6,15 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
+#include "lockstep/kernels/device/launch.hpp"
 #include "lockstep/train/device_feed.hpp"
 
 namespace lockstep {
 
 namespace {
 
-/// The share of a device's memory that a training may take: drivers and compiled kernels need some of it.
+/// The share of a device's memory that a training may take where the device does not say what it has: drivers and
+/// compiled kernels need some of it.
 constexpr double kShareOfMemory = 0.9;
 
 /// Counts the bytes of allocations, and allocates nothing.
@@ -50,12 +52,20 @@ Needs needs_of(const DeviceModel<T>& model, const Dataset& data, std::int64_t sa
                              : model.moves_device_memory() ? 1 + std::bit_width(static_cast<std::uint64_t>(slots))
                                                            : 1;
   const std::int64_t vectors = 1 + state_vectors(model.setup.options.optimizer) + std::bit_width(chunks) + total;
-  return {.bytes = memory.total + vectors * stage.count * static_cast<std::int64_t>(sizeof(T)),
+  const std::int64_t parameters = stage.count * static_cast<std::int64_t>(sizeof(T));
+  // Kernels keep the sums of chunks of slots aside.
+  const std::int64_t scratch = std::min(device::kMostScratch, chunk_slots * parameters);
+  return {.bytes = memory.total + vectors * parameters + scratch + model.device.info().library_bytes,
           .largest = memory.largest};
 }
 
+std::int64_t available_bytes(const DeviceInfo& info) {
+  return info.available_bytes > 0 ? info.available_bytes
+                                  : static_cast<std::int64_t>(kShareOfMemory * double(info.memory_bytes));
+}
+
 bool fits(const Needs& needs, const DeviceInfo& info) {
-  return double(needs.bytes) <= kShareOfMemory * double(info.memory_bytes) &&
+  return needs.bytes <= available_bytes(info) &&
          (info.max_allocation_bytes == 0 || needs.largest <= info.max_allocation_bytes);
 }
 
@@ -64,9 +74,10 @@ double gigabytes(std::int64_t bytes) { return double(bytes) / 1e9; }
 [[noreturn]] void fail_too_large(std::int64_t samples, const Needs& needs, const DeviceInfo& info) {
   throw Error(
       ExitCode::resources,
-      fmt::format("{} samples at a time need {:.2f} GB on {}, which has {:.2f} GB{}: lower train.batch, or raise "
-                  "train.slots",
+      fmt::format("{} samples at a time need {:.2f} GB on {}, which has {:.2f} GB, {:.2f} GB of them for this run{}: "
+                  "lower train.batch, or raise train.slots",
                   samples, gigabytes(needs.bytes), info.name, gigabytes(info.memory_bytes),
+                  gigabytes(available_bytes(info)),
                   info.max_allocation_bytes == 0
                       ? ""
                       : fmt::format(" and gives {:.2f} GB at once", gigabytes(info.max_allocation_bytes))));

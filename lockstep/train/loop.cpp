@@ -1,6 +1,8 @@
 #include "lockstep/train/loop.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,6 +26,26 @@ void close(const FitOptions& fit, const Member& member, std::int32_t section, Co
 void meet(const FitOptions& fit, const Member& member) {
   member.barrier.wait();
   close(fit, member, kWaitSection);
+}
+
+/// A training that diverged may have been given a number that T cannot hold: the error then names the number.
+template <class T>
+void blame_inputs(const Dataset& data) {
+  AlignedBuffer<T> block(data.features() * kScoreBlock);
+  std::vector<std::int64_t> ids;
+  for (std::int64_t k = 0; k < block_count(data); ++k) {
+    list_samples({k, k + 1}, data, ids);
+    const Matrix<T> x{block.data(), data.features(), std::ssize(ids), kScoreBlock};
+    data.gather(ids, x);
+    for (std::int64_t feature = 0; feature < x.rows; ++feature)
+      for (std::int64_t j = 0; j < x.cols; ++j)
+        if (!std::isfinite(x(feature, j)))
+          throw Error(ExitCode::diverged,
+                      fmt::format("training diverged: feature {} of training sample {} is beyond the range of {}",
+                                  feature, ids[static_cast<std::size_t>(j)],
+                                  sizeof(T) == 4 ? "float32; correct the data, or set model.precision = \"float64\""
+                                                 : "float64 once it is scaled; change data.scale"));
+  }
 }
 
 }  // namespace
@@ -157,6 +179,11 @@ std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& option
         profile->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
     });
     executor_->collect(Collect::state);
+  } catch (const Error& error) {
+    executor_->end_fit(false);
+    if (error.code() == ExitCode::diverged)
+      setup_.network.precision() == Precision::float32 ? blame_inputs<float>(data) : blame_inputs<double>(data);
+    throw;
   } catch (...) {
     executor_->end_fit(false);
     throw;
@@ -202,9 +229,11 @@ void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptio
 /// By the team of the members that take steps.
 void Loop::take_steps(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
   const Batches& batches = *progress_.batches;
+  const std::shared_ptr<const Dataset> changed = data.for_epoch(progress_.epoch);
+  const Dataset& samples = changed ? *changed : data;
   for (std::int64_t b = progress_.batch; b < batches.count(); ++b) {
     const std::int64_t step = progress_.steps + b;
-    Batch batch = batch_of(data, batches.ids(b));
+    Batch batch = batch_of(samples, batches.ids(b));
     batch.step = step;
     batch.rate = fit.rate ? fit.rate(step) : progress_.rate_at(setup_.options, step, epochs * batches.count());
     if (b + 1 < batches.count()) batch.next = batches.ids(b + 1);

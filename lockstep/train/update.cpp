@@ -88,6 +88,19 @@ void Update<T>::step(double rate, std::int64_t step, T* parameters, const T* gra
   std::visit(
       [&](const auto& optimizer) {
         if constexpr (requires { optimizer.weight_decay; }) {
+          if (&context.memory() != &host_memory()) {
+            // A launch costs more than the weights once more: they decay first, tensor by tensor, and all of them are
+            // stepped by one launch. The step multiplies by a decay of 1 then, so the bits are the same.
+            const T factor = T(1 - rate * optimizer.weight_decay);
+            for (const ParameterInfo& info : parameters_) {
+              const std::int64_t from = std::max(first, info.offset),
+                                 to = std::min(last, info.offset + info.elements());
+              if (info.role == Role::weight && from < to && factor != T(1))
+                kernels.scale_gradient({.count = to - from, .factor = factor, .g = parameters + from}, context);
+            }
+            run(optimizer, false, first, last);
+            return;
+          }
           // Decay touches weights only, so tensors go one by one.
           for (const ParameterInfo& info : parameters_)
             run(optimizer, info.role == Role::weight, std::max(first, info.offset),

@@ -80,4 +80,10 @@ def __getattr__(name: str) -> _Any:
     if name == "sklearn":  # only who asks for it needs scikit-learn
         import importlib
         return importlib.import_module("lockstep.sklearn")
-    raise AttributeError(f"module 'lockstep' has no attribute {name!r}")
+    import difflib
+    known = {each.lower(): each for each in __all__}
+    others = {"dense": "Linear", "maxpooling2d": "MaxPool2d", "averagepooling2d": "AvgPool2d", "sequential": "Network",
+              "batchnormalization": "BatchNorm", "batchnorm2d": "BatchNorm"}
+    near = difflib.get_close_matches(name.lower(), known, 1) if name[:1].isupper() else []
+    hint = others.get(name.lower()) or (known[near[0]] if near else None)
+    raise AttributeError(f"module 'lockstep' has no attribute {name!r}" + (f"; did you mean {hint}?" if hint else ""))

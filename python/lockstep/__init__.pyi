@@ -25,25 +25,27 @@ def backends() -> list[str]: ...
 class Network(_Network):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network: ...
-    def fit(self, x: Any, y: Any = None, *, validation: Any = None, backend: str = "simd", threads: int = 0,
-            on_step: Callable[[dict[str, Any]], Any] | None = None,
+    def fit(self, x: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None, backend: str = "simd",
+            threads: int = 0, comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
             on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
             resume: bool | None = None, verbose: bool | None = None,
             loss: str = 'cross-entropy', optimizer: Optimizer | str = 'adam',
             schedule: Schedule | str = 'constant', batch: int | str = 64,
-            slots: int | str = 'auto', reduction: str = 'mean', l2: float = 0.0,
+            slots: int | str = 'auto', reduction: str = 'mean',
+            class_weights: str | Sequence[float] | None = None, l2: float = 0.0,
             clip_norm: float = 0.0, shuffle: bool = True, epochs: int = 1, seed: int = 1) -> Run: ...
 
 class Linear(Layer):
-    def __init__(self, out: int, bias: bool = True, init: Init | str | None = None) -> None: ...
+    def __init__(self, out: int, *, bias: bool = True, init: Init | str | None = None) -> None: ...
     out: int
     bias: bool
     init: Init | str | None
 
 class Conv2d(Layer):
-    def __init__(self, out: int, kernel: int | tuple[int, int], stride: int | tuple[int, int] = 1,
-                 pad: int | tuple[int, int] = 0, dilation: int | tuple[int, int] = 1,
-                 groups: int = 1, bias: bool = True, init: Init | str | None = None) -> None: ...
+    def __init__(self, out: int, kernel: int | tuple[int, int], *,
+                 stride: int | tuple[int, int] = 1, pad: int | tuple[int, int] = 0,
+                 dilation: int | tuple[int, int] = 1, groups: int = 1, bias: bool = True,
+                 init: Init | str | None = None) -> None: ...
     out: int
     kernel: int | tuple[int, int]
     stride: int | tuple[int, int]
@@ -54,14 +56,14 @@ class Conv2d(Layer):
     init: Init | str | None
 
 class MaxPool2d(Layer):
-    def __init__(self, window: int | tuple[int, int] = 2,
+    def __init__(self, window: int | tuple[int, int] = 2, *,
                  stride: int | tuple[int, int] | None = None, pad: int | tuple[int, int] = 0) -> None: ...
     window: int | tuple[int, int]
     stride: int | tuple[int, int] | None
     pad: int | tuple[int, int]
 
 class AvgPool2d(Layer):
-    def __init__(self, window: int | tuple[int, int] = 2,
+    def __init__(self, window: int | tuple[int, int] = 2, *,
                  stride: int | tuple[int, int] | None = None, pad: int | tuple[int, int] = 0) -> None: ...
     window: int | tuple[int, int]
     stride: int | tuple[int, int] | None
@@ -91,7 +93,7 @@ class Softmax(Layer):
     def __init__(self) -> None: ...
 
 class BatchNorm(Layer):
-    def __init__(self, momentum: float = 0.1, eps: float = 1e-05) -> None: ...
+    def __init__(self, momentum: float = 0.1, *, eps: float = 1e-05) -> None: ...
     momentum: float
     eps: float
 
@@ -107,7 +109,7 @@ class Flatten(Layer):
     def __init__(self) -> None: ...
 
 class Residual(Layer):
-    def __init__(self, body: Sequence[Layer], shortcut: Sequence[Layer] = ()) -> None: ...
+    def __init__(self, body: Sequence[Layer], *, shortcut: Sequence[Layer] = ()) -> None: ...
     body: Sequence[Layer]
     shortcut: Sequence[Layer]
 

@@ -1,7 +1,8 @@
 """What users hand over as arrays, and the data sources of the program."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any
 
 from lockstep import _core
 from lockstep._error import Error
@@ -15,6 +16,8 @@ def _stacked(items: Iterable[Any], name: str) -> Any:
     try:
         return np.stack([np.asarray(item) for item in items])
     except ValueError as error:
+        if "need at least one array" in str(error):
+            raise Error(f"{name} holds no samples", "data") from None
         raise Error(f"{name}: samples of different shapes ({error}); give all of them one shape", "data") from None
 
 
@@ -24,44 +27,70 @@ def _converted(values: Any, name: str) -> Any:
     if hasattr(values, "to_numpy"):  # pandas
         return np.ascontiguousarray(values.to_numpy())
     if hasattr(values, "__dlpack__"):
-        return np.from_dlpack(values)
-    if isinstance(values, (list, tuple)) or hasattr(values, "__array__"):
+        try:
+            return np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:  # on a device, or with a gradient
+            raise Error(f"{name}: {type(values).__name__} cannot be read where it lies ({error}); hand over an array of "
+                        "NumPy", "data") from None
+    if isinstance(values, (list, tuple, memoryview)) or hasattr(values, "__array__"):
         try:
             return np.asarray(values)
         except ValueError as error:
             raise Error(f"{name}: no array can be made of it ({error})", "data") from None
+    if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
+        hint = "; np.load or ls.load_data reads files" if isinstance(values, str) else (
+            "; np.frombuffer makes arrays of them" if isinstance(values, (bytes, bytearray)) else "")
+        raise Error(f"{name}: an array, a list, a frame or a data set was expected, not {type(values).__name__}{hint}")
     if hasattr(values, "__len__") and hasattr(values, "__getitem__"):
         return _stacked((values[i] for i in range(len(values))), name)
     if hasattr(values, "__iter__"):
         return _stacked(values, name)
-    raise Error(f"{name}: an array, a list, a frame or a data set was expected, not {type(values).__name__}", "usage")
+    raise Error(f"{name}: an array, a list, a frame or a data set was expected, not {type(values).__name__}")
 
 
 def as_array(values: Any, name: str) -> Any:
     """An array that the module can read: numbers of the machine's byte order. Arrays of NumPy are not copied."""
     import numpy as np
     array = values if isinstance(values, np.ndarray) else _converted(values, name)
+    if isinstance(array, np.ma.MaskedArray):
+        raise Error(f"{name} is a masked array; {name}.filled(number) says what stands in masked places", "data")
     if array.dtype == np.bool_:
         return array.astype(np.float32 if name.startswith("x") else np.uint8)
-    if array.dtype.kind == "O":
-        raise Error(f"{name} holds objects ({type(values).__name__}), not numbers; select columns of numbers", "data")
-    if array.dtype.kind in "US":
+    is_text = array.dtype.kind in "USTO" and array.size > 0 and isinstance(array.flat[0], (str, bytes))
+    if is_text and name.startswith("y"):
         raise Error(f"{name} holds text, not numbers; np.unique({name}, return_inverse=True)[1] numbers the classes",
                     "data")
+    if is_text or array.dtype.kind == "O":
+        raise Error(f"{name} holds {'text' if is_text else 'objects'}, not numbers; select columns of numbers, or "
+                    f"{name}.astype(np.float32) where every entry is one", "data")
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8 or array.dtype == np.float16:
-        raise Error(f"{name} has the type {array.dtype}; {name}.astype(np.float32) can be read", "data")
+        cure = "" if array.dtype.kind in "cV" else f"; {name}.astype(np.float32) can be read"
+        raise Error(f"{name} has the type {array.dtype}, which is not read; float32, float64 and whole numbers are{cure}",
+                    "data")
     if not array.dtype.isnative:
         raise Error(f"{name} has another byte order than this machine; {name}.astype({name}.dtype.newbyteorder('=')) "
                     "has its own", "data")
     return array
 
 
-def pairs_of(data: Any, name: str) -> tuple[Any, Any]:
-    """The samples and targets of an object whose items are pairs."""
-    items = [data[i] for i in range(len(data))] if hasattr(data, "__getitem__") else list(data)
+def pairs_of(data: Any, name: str, input: tuple[int, ...]) -> tuple[Any, Any]:
+    """The samples and targets of an object whose items are pairs: (sample, target), or batches of both."""
+    import numpy as np
+    what = f"x{name}"
+    if not isinstance(data, (str, bytes, bytearray, Mapping, Set)) and hasattr(data, "__len__") and hasattr(
+            data, "__getitem__"):
+        items = [data[i] for i in range(len(data))]
+    elif hasattr(data, "__iter__") and not isinstance(data, (str, bytes, bytearray, Mapping, Set)):
+        items = list(data)
+    else:
+        raise Error(f"{what}: an array, a list, a frame or a data set was expected, not {type(data).__name__}")
     if not items or not all(isinstance(item, (tuple, list)) and len(item) == 2 for item in items):
-        raise Error(f"{name}: without y, the data must be Samples of load_data or hold pairs (sample, target)", "usage")
-    return _stacked((item[0] for item in items), f"x{name}"), _stacked((item[1] for item in items), f"y{name}")
+        raise Error(f"{what} comes without y{name}: then its items must be pairs (sample, target), or it must be Samples "
+                    "of load_data")
+    xs, ys = ([np.asarray(item[i]) for item in items] for i in (0, 1))
+    if all(x.shape[1:] == input and y.shape[:1] == x.shape[:1] for x, y in zip(xs, ys)):  # a loader that makes batches
+        return np.concatenate(xs), np.concatenate(ys)
+    return _stacked(xs, what), _stacked(ys, f"y{name}")
 
 
 class Data:

@@ -1,5 +1,7 @@
-"""The one exception of the package."""
+"""The one exception of the package, and checks that raise it."""
 from __future__ import annotations
+
+from typing import Any
 
 
 class Error(Exception):
@@ -19,3 +21,22 @@ class Error(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (Error, (str(self), self.code, self._reported))
+
+
+def whole_number(value: Any, name: str, least: int = 0) -> int:
+    """A whole number from `least`, of Python or NumPy."""
+    import operator
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least or number >= 1 << 63 or isinstance(value, bool):
+        raise Error(f"{name}: a whole number from {least} was expected, not {value!r:.60}")
+    return number
+
+
+def text(value: Any, name: str) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise Error(f"{name}: a text was expected, not {value!r:.60}")
+    return value

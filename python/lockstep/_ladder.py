@@ -13,18 +13,23 @@ if TYPE_CHECKING:
 
 
 class Ladder:
-    """The rungs of a ladder as records; a notebook shows table and figure.
+    """The rungs of a ladder: printed as a table; a notebook shows table and report.
 
     Attributes
     ----------
     rungs : list of dict
-        One record per rung, as ``lockstep ladder --json`` gives them.
+        A record per rung: ``name``, ``title``, ``threads``, ``ranks``, ``seconds`` (per epoch, the median), ``low`` and
+        ``high`` (of its interval; None: too few samples), ``speedup`` over the rung ``baseline``, ``accuracy``,
+        ``weight_hash``, ``verdict``.
+    results : list of dict
+        Everything that was measured, as ``lockstep ladder --json`` gives it.
     directory : pathlib.Path
         The results and the report.
     """
 
-    def __init__(self, rungs: list[dict[str, Any]], directory: pathlib.Path) -> None:
-        self.rungs = rungs
+    def __init__(self, results: list[dict[str, Any]], directory: pathlib.Path) -> None:
+        self.results = results
+        self.rungs = _rungs_of(results)
         self.directory = directory
 
     def report(self) -> pathlib.Path:
@@ -37,10 +42,18 @@ class Ladder:
             import pandas
         except ImportError:
             raise Error("to_pandas needs pandas: pip install pandas", "usage") from None
-        return pandas.json_normalize(self.rungs)
+        return pandas.DataFrame.from_records(self.rungs)
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        return [(str(rung["title"]), "" if rung["seconds"] is None else f"{rung['seconds']:.4g}",
+                 "" if rung["speedup"] is None else f"{rung['speedup']:.2f}", rung["weight_hash"][:16])
+                for rung in self.rungs]
 
     def __repr__(self) -> str:
-        return f"Ladder({len(self.rungs)} rungs)"
+        rows = [_HEADS, *self._rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
+        return "\n".join("  ".join(text.ljust(width) if i in (0, 3) else text.rjust(width)
+                                   for i, (text, width) in enumerate(zip(row, widths))).rstrip() for row in rows)
 
     def _repr_html_(self) -> str:
         import html
@@ -49,7 +62,27 @@ class Ladder:
         page = self.report().read_text(encoding="utf-8") if self.report().exists() else ""
         framed = (f'<iframe srcdoc="{html.escape(page, quote=True)}" sandbox="" width="100%" height="600"></iframe>'
                   if page else "")
-        return _html.table(["rung"], [[str(rung.get("title", rung.get("name", "")))] for rung in self.rungs]) + framed
+        rows = [(rung["title"], rung["seconds"] or 0.0, rung["speedup"] or 0.0, rung["weight_hash"][:16])
+                for rung in self.rungs]
+        return _html.table(_HEADS, rows) + framed
+
+
+_HEADS = ("rung", "seconds per epoch", "speed-up", "weights")
+
+
+def _rungs_of(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    measured = [line for line in results if line["kind"] == "ladder"]
+    medians = {line["name"]: line.get("median") for line in measured}
+    rungs = []
+    for line in measured:
+        own, base = line.get("median"), medians.get(line["baseline"])
+        numbers, words = line["numbers"], line["words"]
+        rungs.append({"name": line["name"], "title": words.get("title", line["name"]),
+                      "threads": int(numbers.get("threads", 1)), "ranks": int(numbers.get("ranks", 1)), "seconds": own,
+                      "low": line.get("low"), "high": line.get("high"), "baseline": line["baseline"],
+                      "speedup": base / own if base and own else None, "accuracy": numbers.get("accuracy"),
+                      "weight_hash": line["weight_hash"], "verdict": words.get("verdict", "")})
+    return rungs
 
 
 def ladder(config: str | pathlib.Path, overrides: Mapping[str, Any] | None = None, *, budget: float = 20,
@@ -91,7 +124,7 @@ def ladder(config: str | pathlib.Path, overrides: Mapping[str, Any] | None = Non
                           text=True)
     if done.returncode:
         lines = (done.stderr or "").strip().splitlines()
-        raise Error(lines[-1] if lines else f"ladder ended with exit code {done.returncode}",
+        raise Error(lines[-1].removeprefix("lockstep: ") if lines else f"ladder ended with exit code {done.returncode}",
                     _code_name(done.returncode))
     return Ladder([json.loads(line) for line in done.stdout.splitlines() if line], directory)
 

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple
 
 from lockstep import _core
 from lockstep._data import as_array, pairs_of
-from lockstep._error import Error
+from lockstep._error import Error, text, whole_number
 from lockstep._progress import Progress, is_wanted
+from lockstep._ranks import communicator
 from lockstep._records import Layer, config_of, described, option_lines
 from lockstep._run import Run
 
@@ -24,7 +25,8 @@ class Scores(NamedTuple):
 class Weights(MutableMapping[str, Any]):
     """The parameters of a network by name, as ``torch.nn.Sequential`` names them.
 
-    Reading gives a view of the network's memory that cannot be written; assign an array to set a parameter.
+    Reading gives a view of the network's memory. Assign an array to set a parameter, or write into the view: what is
+    written is checked and takes effect at once.
 
     Examples
     --------
@@ -33,8 +35,10 @@ class Weights(MutableMapping[str, Any]):
     >>> list(net.weights), net.weights["0.weight"].shape
     (['0.weight', '0.bias'], (3, 2))
     >>> net.weights["0.bias"] = [1.0, 2.0, 3.0]
+    >>> net.weights["0.bias"] -= 0.5
+    >>> net.weights["0.bias"][0] = 7.0
     >>> net.weights["0.bias"].tolist()
-    [1.0, 2.0, 3.0]
+    [7.0, 1.5, 2.5]
     """
 
     def __init__(self, net: Any) -> None:
@@ -43,7 +47,8 @@ class Weights(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._net.weight_names():
             raise KeyError(name)
-        return self._net.weight(name)
+        from lockstep._parameter import parameter
+        return parameter(self._net, name)
 
     def __setitem__(self, name: str, values: Any) -> None:
         import numpy as np
@@ -60,6 +65,19 @@ class Weights(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return "Weights(" + ", ".join(f"{name}: {list(self[name].shape)}" for name in self) + ")"
+
+
+def _input_config(shape: Any) -> Any:
+    if isinstance(shape, (str, dict)) or not hasattr(shape, "__iter__"):
+        return shape
+    return [extent if isinstance(extent, int) else getattr(extent, "item", lambda each=extent: each)()
+            for extent in shape]
+
+
+def _layer_configs(layers: Any) -> list[Any]:
+    if isinstance(layers, (Layer, str, dict)) or not hasattr(layers, "__iter__"):
+        raise Error(f"Network: a list of layers was expected, not {layers!r:.60}")
+    return [_layer_config(layer) for layer in layers]
 
 
 def _layer_config(layer: Any) -> Any:
@@ -97,9 +115,9 @@ class Network:
 
     def __init__(self, input: int | tuple[int, ...], layers: list[Any] | tuple[Any, ...], *, precision: str = "float32",
                  init: Any = None, seed: int | None = None) -> None:
-        model = {"input": list(input) if isinstance(input, (tuple, list)) else input,
-                 "layers": [_layer_config(layer) for layer in layers], "precision": precision, "init": config_of(init)}
-        self._net = _core.make_net(model, seed)
+        model = {"input": _input_config(input), "layers": _layer_configs(layers), "precision": precision,
+                 "init": config_of(init)}
+        self._net = _core.make_net(model, None if seed is None else whole_number(seed, "Network: seed"))
         self.last_run: Run | None = None
 
     @classmethod
@@ -115,7 +133,9 @@ class Network:
         return cls._of(_core.load_net(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a model file that `load` and every command of the program read."""
+        """Writes a model file (``.safetensors``) that `load` and every command of the program read."""
+        if not os.fspath(path).endswith(".safetensors"):
+            raise Error(f"save: {os.fspath(path)}: model files end in .safetensors; export writes .onnx, .npz and .mat")
         self._net.save(os.fspath(path))
 
     def export(self, path: str | os.PathLike[str]) -> None:
@@ -161,6 +181,9 @@ class Network:
 
     @class_names.setter
     def class_names(self, names: list[str]) -> None:
+        wanted = max(self.outputs, 2)
+        if isinstance(names, str) or len(names) != wanted:
+            raise Error(f"class_names: a list of {wanted} names was expected, one per class")
         self._net.class_names = [str(name) for name in names]
 
     def summary(self) -> list[dict[str, Any]]:
@@ -169,42 +192,67 @@ class Network:
 
     def reset(self, seed: int = 1) -> None:
         """Draws all weights anew; the next `fit` is a new training."""
-        self._net.reset(seed)
+        self._net.reset(whole_number(seed, "reset: seed"))
 
     # Training
 
-    def _samples(self, x: Any, y: Any, loss: str | None, name: str = "") -> Any:
+    def _samples(self, x: Any, y: Any, loss: str | None, name: str = "", weight: Any = None) -> Any:
         if isinstance(x, _core.Samples):
-            if y is not None:
-                raise Error("Samples of load_data bring their targets: leave y out", "usage")
+            if y is not None or weight is not None:
+                raise Error("Samples of load_data bring their targets and weights: leave y and sample_weight out")
             return x
         if y is None:
-            x, y = pairs_of(x, name)
-        return self._net.samples(as_array(x, f"x{name}"), as_array(y, f"y{name}"), loss, name)
+            x, y = pairs_of(x, name, self.input_shape)
+        if weight is not None:
+            weight = as_array(weight, "sample_weight")
+        return self._net.samples(as_array(x, f"x{name}"), as_array(y, f"y{name}"), weight, loss, name)
 
-    def fit(self, x: Any, y: Any = None, *, validation: Any = None, backend: str = "simd", threads: int = 0,
-            on_step: Callable[[dict[str, Any]], Any] | None = None,
-            on_epoch: Callable[[dict[str, Any]], Any] | None = None,
-            profile: bool = False, resume: bool | None = None, verbose: bool | None = None, **options: Any) -> Run:
+    def _by_class(self, weights: Any) -> Any:
+        """Weights of a dict by class as a list; those that it does not name are 1."""
+        if not isinstance(weights, Mapping):
+            return weights
+        count = max(self.outputs, 2)
+        for key in weights:
+            if key not in range(count):
+                raise Error(f"class_weights: {key!r:.60} is no class; there are 0 to {count - 1}")
+        return [weights.get(index, 1.0) for index in range(count)]
+
+    def fit(self, x: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None, backend: str = "simd",
+            threads: int = 0, comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
+            on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
+            resume: bool | None = None, verbose: bool | None = None, **options: Any) -> Run:
+        group = communicator(comm)
+        if "class_weights" in options:
+            options["class_weights"] = self._by_class(options["class_weights"])
         wanted = _train_options(options, "fit")
-        loss = wanted.get("loss", "cross-entropy")
-        data = self._samples(x, y, loss)
+        loss = text(wanted.get("loss", "cross-entropy"), "fit: loss")
+        threads = whole_number(threads, "fit: threads")
+        for name, callback in (("on_step", on_step), ("on_epoch", on_epoch)):
+            if callback is not None and not callable(callback):
+                raise Error(f"fit: {name}: a function was expected, not {callback!r:.60}")
+        data = self._samples(x, y, loss, weight=sample_weight)
+        self._net.check_training(data)
         held_out = None
         if validation is not None:
-            pair = validation if isinstance(validation, (tuple, list)) else (validation, None)
+            is_pair = isinstance(validation, (tuple, list)) and len(validation) == 2
+            if not is_pair and (isinstance(validation, (tuple, float, int)) or hasattr(validation, "shape") and
+                                not isinstance(validation, _core.Samples)):
+                raise Error("fit: validation: (x, y), Samples of load_data or a data set of pairs was expected, not "
+                            f"{type(validation).__name__}")
+            pair = validation if is_pair else (validation, None)
             held_out = self._samples(*pair, loss, "_validation")
-        progress = Progress(wanted.get("epochs", 1)) if is_wanted(verbose) else None
+        progress = Progress(wanted.get("epochs", 1)) if is_wanted(verbose, comm) else None
         metrics: list[dict[str, Any]] = []
 
         def epoch(record: dict[str, Any]) -> bool:
             metrics.append(record)
             if progress is not None:
                 progress.epoch(record)
-            return on_epoch is not None and on_epoch(record) is True
+            return on_epoch is not None and is_true(on_epoch(record))
 
         result: dict[str, Any] = {}
         try:
-            result = self._net.fit(data, held_out, wanted, backend, threads, on_step, epoch,
+            result = self._net.fit(data, held_out, wanted, text(backend, "fit: backend"), threads, group, on_step, epoch,
                                    progress.step if progress is not None else None, profile, resume)
         finally:
             if progress is not None:
@@ -226,12 +274,15 @@ class Network:
             Default: that of training, or ``cross-entropy``.
         """
         chosen = loss or self._net.loss or "cross-entropy"
-        scores = self._net.evaluate(self._samples(x, y, chosen), {"loss": chosen}, backend, threads)
+        scores = self._net.evaluate(self._samples(x, y, chosen), {"loss": chosen}, text(backend, "evaluate: backend"),
+                                    whole_number(threads, "evaluate: threads"))
         return Scores(scores["samples"], scores["loss"], scores.get("accuracy"))
 
-    def gradient(self, x: Any, y: Any = None, *, loss: str | None = None, reduction: str = "mean", l2: float = 0.0,
-                 backend: str = "simd", threads: int = 0) -> dict[str, Any]:
+    def gradient(self, x: Any, y: Any = None, *, sample_weight: Any = None, class_weights: Any = None,
+                 loss: str | None = None, reduction: str = "mean", l2: float = 0.0, backend: str = "simd",
+                 threads: int = 0) -> dict[str, Any]:
         """The gradient of the loss over all given samples, by parameter: to compare your own back-propagation with.
+        Options as in `fit`.
 
         Examples
         --------
@@ -245,8 +296,10 @@ class Network:
         (True, True)
         """
         chosen = loss or self._net.loss or "cross-entropy"
-        options = {"loss": chosen, "reduction": reduction, "l2": float(l2), "batch": "full"}
-        return dict(self._net.gradient(self._samples(x, y, chosen), options, backend, threads))
+        options = _train_options({"loss": chosen, "reduction": reduction, "l2": float(l2), "batch": "full",
+                                  "class_weights": self._by_class(class_weights)}, "gradient")
+        return dict(self._net.gradient(self._samples(x, y, chosen, weight=sample_weight), options,
+                                       text(backend, "gradient: backend"), whole_number(threads, "gradient: threads")))
 
     # Use
 
@@ -259,7 +312,7 @@ class Network:
         return self._net.predict(self._inputs(x), backend, threads)
 
     def _inputs(self, x: Any) -> Any:
-        return x if isinstance(x, _core.Samples) else self._net.samples(as_array(x, "x"), None, None, "")
+        return x if isinstance(x, _core.Samples) else self._net.samples(as_array(x, "x"), None, None, None, "")
 
     def predict_proba(self, x: Any, *, backend: str = "simd", threads: int = 0) -> Any:
         """The probability of every class, ``[samples, classes]``, in float64: the softmax of the outputs
@@ -289,6 +342,15 @@ class Network:
         self.last_run = None
 
 
+def is_true(answer: Any) -> bool:
+    """True of Python or NumPy; no other answer of a callback stops a training."""
+    return answer is True or (type(answer).__name__ in ("bool", "bool_") and bool(answer))
+
+
+# What other libraries call it.
+_ALIASES = {"lr": "optimizer=ls.Adam(lr)", "learning_rate": "optimizer=ls.Adam(lr)", "batch_size": "batch",
+            "validation_data": "validation", "weight_decay": "l2", "callbacks": "on_step and on_epoch",
+            "n_jobs": "threads", "class_weight": "class_weights", "sample_weights": "sample_weight", "random_state": "seed", "max_iter": "epochs", "device": "backend"}
 _TRAIN_KEYS = [field["name"] for field in described["train"]]
 
 
@@ -297,8 +359,9 @@ def _train_options(options: dict[str, Any], what: str) -> dict[str, Any]:
     for key, value in options.items():
         if key not in _TRAIN_KEYS:
             import difflib
-            near = difflib.get_close_matches(key, [*_TRAIN_KEYS, "validation", "backend", "threads", "verbose"], 1)
-            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(_TRAIN_KEYS)}"
+            known = [*_TRAIN_KEYS, "validation", "backend", "threads", "comm", "verbose"]
+            near = [_ALIASES[key]] if key in _ALIASES else difflib.get_close_matches(key, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
             raise TypeError(f"{what}() has no option {key!r}{hint}")
         if callable(value) and not isinstance(value, numbers.Number):
             raise Error(f"{what}: {key}: functions and classes written in Python are not supported; give a name or an "
@@ -321,12 +384,18 @@ x : array
     are converted. Or `Samples` of `load_data`; or, without `y`, any object that holds pairs.
 y : array, optional
     Classes from 0 (cross-entropy), or numbers, one row per sample.
+sample_weight : array, optional
+    How much each sample counts, one number from 0 per sample. Losses and gradients are multiplied by it, and the mean
+    over a batch is divided by the sum of its weights. `class_weights` below gives weights by class.
 validation : (x, y) or Samples, optional
-    Scored after every epoch.
+    Scored after every epoch; every sample counts once.
 backend : str, default "simd"
     One of `backends`.
 threads : int, default 0
     0: ``OMP_NUM_THREADS``, else as many as there are processors.
+comm : mpi4py.MPI.Comm, optional
+    The ranks that train together; all of them call `fit`. Default: all that ``mpirun`` or ``srun`` started.
+    ``MPI.COMM_SELF``: every rank trains alone.
 on_step, on_epoch : callable, optional
     Get a dict after every step and epoch. Training stops when one returns ``True`` or raises. They may read, save and
     evaluate the network, not change it. Under `mpirun` all ranks pass the same callbacks.

@@ -1,4 +1,5 @@
-"""Progress of a training on stderr: a bar of tqdm where it is installed and somebody looks, else a line per epoch."""
+"""Progress of a training: on a terminal a bar of tqdm where it is installed, in a notebook a widget, else a line per
+epoch on stderr."""
 from __future__ import annotations
 
 import sys
@@ -15,14 +16,39 @@ def quiet(on: bool = True) -> None:
     _silent = on
 
 
-def is_wanted(verbose: bool | None) -> bool:
-    """Rank 0 alone prints."""
-    return (not _silent if verbose is None else verbose) and _core.rank() == 0
+def is_wanted(verbose: bool | None, comm: Any = None) -> bool:
+    """Rank 0 alone prints. Where ranks train apart, rank 0 of all unless `verbose` says that each rank 0 does."""
+    if not (not _silent if verbose is None else verbose):
+        return False
+    if comm is None:
+        return _core.rank() == 0
+    return comm.Get_rank() == 0 and (verbose is True or sys.modules["mpi4py.MPI"].COMM_WORLD.Get_rank() == 0)
 
 
 def _in_notebook() -> bool:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class _Widget:
+    """The progress of a training in the output of a notebook's cell: a bar, and a line per epoch. Needs no package."""
+
+    def __init__(self) -> None:
+        from IPython.display import display
+        self.lines: list[str] = []
+        self.handle = display(self._html("", 0.0), display_id=True)
+
+    def _html(self, text: str, part: float | None) -> Any:
+        import html
+
+        from IPython.display import HTML
+        bar = "" if part is None else (f'<progress value="{part:.3f}" max="1" style="width:20em"></progress> '
+                                       f"<code>{html.escape(text)}</code>")
+        return HTML(f"<div><pre>{html.escape(chr(10).join(self.lines))}</pre>{bar}</div>")
+
+    def show(self, text: str, part: float | None) -> None:
+        """None: the bar goes."""
+        self.handle.update(self._html(text, part))
 
 
 class Progress:
@@ -31,19 +57,23 @@ class Progress:
     def __init__(self, epochs: int) -> None:
         self.epochs = epochs
         self.bar: Any = None
-        if not (sys.stderr.isatty() or _in_notebook()):
+        self.widget = _Widget() if _in_notebook() else None
+        if self.widget is not None or not sys.stderr.isatty():
             return
         try:
-            from tqdm.auto import tqdm
+            from tqdm import tqdm
         except ImportError:
             return
         self.bar = tqdm(total=1.0, leave=False, bar_format="{desc} {percentage:3.0f} %|{bar}| {elapsed}")
 
     def step(self, at: dict[str, Any]) -> None:
         """Called up to ten times a second."""
-        if self.bar is not None:
+        text = f"epoch {at['epoch']}/{at['epochs']} loss {at['loss']:.4g}"
+        if self.widget is not None:
+            self.widget.show(text, at["step"] / at["steps"])
+        elif self.bar is not None:
             self.bar.n = at["step"] / at["steps"]
-            self.bar.set_description_str(f"epoch {at['epoch']}/{at['epochs']} loss {at['loss']:.4g}")
+            self.bar.set_description_str(text)
 
     def epoch(self, metrics: dict[str, Any]) -> None:
         """A line that stays."""
@@ -51,12 +81,17 @@ class Progress:
                  "validation_accuracy": "validation accuracy"}
         scores = ", ".join(f"{text} {metrics[key]:.4f}" for key, text in names.items() if key in metrics)
         line = f"epoch {metrics['epoch']}: {scores} ({metrics['seconds']:.2f} s)"
-        if self.bar is not None:
+        if self.widget is not None:
+            self.widget.lines.append(line)
+            self.widget.show("", 1.0)
+        elif self.bar is not None:
             self.bar.write(line, file=sys.stderr)
         else:
             print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Takes the bar away."""
-        if self.bar is not None:
+        """Takes the bar away; lines stay."""
+        if self.widget is not None:
+            self.widget.show("", None)
+        elif self.bar is not None:
             self.bar.close()

@@ -19,7 +19,7 @@ class _Described(type):
 
     @property
     def __signature__(cls) -> "inspect.Signature":
-        return signature_of(cls._fields)  # type: ignore[attr-defined]
+        return signature_of(cls._fields, cls._positional())  # type: ignore[attr-defined]
 
 
 class Record(metaclass=_Described):
@@ -32,8 +32,11 @@ class Record(metaclass=_Described):
     def __init__(self, *args: Any, **options: Any) -> None:
         names = {_parameter(field["name"]): field for field in self._fields}
         what = f"{type(self).__name__}()"
-        if len(args) > len(names):
-            raise TypeError(f"{what} takes at most {len(names)} options, and {len(args)} were given")
+        most = self._positional()
+        if len(args) > most:
+            more = f"; the others by name: {', '.join(list(names)[most:])}" if len(names) > most else ""
+            raise TypeError(f"{what} takes {most or 'no'} option{'s' * (most != 1)} without a name "
+                            f"({', '.join(list(names)[:most]) or 'none'}), and {len(args)} were given{more}{self._note}")
         given = dict(zip(names, args))
         for name, value in options.items():
             if name not in names:
@@ -46,6 +49,13 @@ class Record(metaclass=_Described):
             raise TypeError(f"{what} needs {missing[0]!r}: {names[missing[0]]['help']}")
         self._values = {field["name"]: given[name] for name, field in names.items() if given.get(name) is not None}
         self._check()
+
+    _note = ""
+
+    @classmethod
+    def _positional(cls) -> int:
+        """How many options may be given without their names."""
+        return len(cls._fields)
 
     def _check(self) -> None:
         raise NotImplementedError
@@ -76,6 +86,13 @@ class Record(metaclass=_Described):
 
 class Layer(Record):
     """A layer of a network."""
+
+    _note = "; the inputs of a layer follow from the layer before"
+
+    @classmethod
+    def _positional(cls) -> int:
+        """Those that are required: Conv2d(1, 6, 5) means something else in PyTorch, and must not pass."""
+        return max(sum(field["required"] for field in cls._fields), min(len(cls._fields), 1))
 
     def _config(self) -> Any:
         return {self._kind: self._options()} if self._fields else self._kind
@@ -122,7 +139,7 @@ def config_of(value: Any) -> Any:
         return value._config()  # type: ignore[attr-defined]
     if isinstance(value, (list, tuple)):
         return [config_of(each) for each in value]
-    return value
+    return value.tolist() if hasattr(value, "tolist") else value  # of NumPy
 
 
 def _parameter(name: str) -> str:
@@ -149,14 +166,14 @@ def option_lines(fields: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def signature_of(fields: list[dict[str, Any]]) -> "inspect.Signature":
+def signature_of(fields: list[dict[str, Any]], positional: int) -> "inspect.Signature":
     """Options in the order of the list; those without a default come first there."""
-    import inspect
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return inspect.Signature([
-        inspect.Parameter(_parameter(field["name"]), kind,
-                          default=inspect.Parameter.empty if field["required"] else field["default"])
-        for field in fields])
+    from inspect import Parameter, Signature
+    return Signature([
+        Parameter(_parameter(field["name"]),
+                  Parameter.POSITIONAL_OR_KEYWORD if i < positional else Parameter.KEYWORD_ONLY,
+                  default=Parameter.empty if field["required"] else field["default"])
+        for i, field in enumerate(fields)])
 
 
 def _make(base: type[Record], entry: dict[str, Any], suffix: str) -> type[Record]:

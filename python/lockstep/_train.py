@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from lockstep import _core
 from lockstep._progress import Progress, is_wanted
+from lockstep._ranks import communicator
 from lockstep._records import config_of
 from lockstep._run import Run
 
@@ -37,7 +38,7 @@ def assignments(overrides: Mapping[str, Any]) -> list[str]:
 
 def train(config: str | pathlib.Path, overrides: Mapping[str, Any] | None = None, *,
           out: str | pathlib.Path | None = None, overwrite: bool = False, resume: bool = False, backend: str = "simd",
-          threads: int = 0, profile: bool = False, verbose: bool | None = None) -> Run:
+          threads: int = 0, comm: Any = None, profile: bool = False, verbose: bool | None = None) -> Run:
     """Trains what a configuration file describes and writes the run directory, as ``lockstep train`` does.
 
     Parameters
@@ -49,7 +50,7 @@ def train(config: str | pathlib.Path, overrides: Mapping[str, Any] | None = None
     out : str or Path, optional
         The run directory; default ``runs/<config>-<n>``. `overwrite` replaces an earlier run there, `resume`
         continues it.
-    backend, threads, profile
+    backend, threads, comm, profile
         As in `Network.fit`: they change the time, not the weights.
     verbose : bool, optional
         Progress on stderr; default: unless `quiet` was called.
@@ -61,7 +62,8 @@ def train(config: str | pathlib.Path, overrides: Mapping[str, Any] | None = None
     """
     import json
     import pathlib
-    shown = is_wanted(verbose)
+    group = communicator(comm)
+    shown = is_wanted(verbose, comm)
     progress: list[Progress] = []
 
     def tell(kind: str, *values: Any) -> None:
@@ -76,7 +78,7 @@ def train(config: str | pathlib.Path, overrides: Mapping[str, Any] | None = None
 
     try:
         directory, text = _core.train(str(config), assignments(overrides or {}), "" if out is None else str(out),
-                                      overwrite, resume, backend, threads, profile, "lockstep.train", tell)
+                                      overwrite, resume, backend, threads, profile, "lockstep.train", group, tell)
     finally:
         for each in progress:
             each.close()

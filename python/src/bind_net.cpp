@@ -187,8 +187,8 @@ nb::tuple predict_answers(Net& net, const Samples& samples, const std::string& b
   return nb::make_tuple(probabilities, classes);
 }
 
-Samples samples_of(const Net& net, const AnyArray& x, const std::optional<AnyArray>& y, std::optional<std::string> loss,
-                   const std::string& name) {
+Samples samples_of(const Net& net, const AnyArray& x, const std::optional<AnyArray>& y,
+                   const std::optional<AnyArray>& weights, std::optional<std::string> loss, const std::string& name) {
   std::optional<Loss> chosen;
   if (loss) {
     const auto& names = names_of<Loss>();
@@ -199,7 +199,7 @@ Samples samples_of(const Net& net, const AnyArray& x, const std::optional<AnyArr
                               fmt::join(names, ", ")));
     chosen = static_cast<Loss>(found - names.begin());
   }
-  return make_samples(x, y, net.network, net.info, chosen, name);
+  return make_samples({x, y, weights}, net.network, net.info, chosen, name);
 }
 
 }  // namespace
@@ -245,7 +245,12 @@ void bind_net(nb::module_& module) {
           [](Net& self, std::vector<std::string> names) { self.info.class_names = std::move(names); })
       .def_prop_ro("json", [](const Net& self) { return network_to_json(self.network); })
       .def("summary", &summary)
-      .def("samples", &samples_of, nb::arg("x"), nb::arg("y").none(), nb::arg("loss").none(), nb::arg("name"))
+      .def("samples", &samples_of, nb::arg("x"), nb::arg("y").none(), nb::arg("weights").none(), nb::arg("loss").none(),
+           nb::arg("name"))
+      .def("check_training",
+           [](const Net&, const Samples& samples) {
+             if (const auto* array = dynamic_cast<const ArrayDataset*>(samples.data.get())) array->check_pictures();
+           })
       .def("predict_fast", &predict_fast)
       .def("time_predict", &time_predict)
       .def("predict", &predict_samples)

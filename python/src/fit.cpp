@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <chrono>
 #include <exception>
@@ -126,7 +127,11 @@ class Callbacks {
   }
 
  private:
-  static bool is_true(const nb::object& answer) { return answer.ptr() == Py_True; }
+  /// True of Python or NumPy; the function of Python is what decides for on_epoch, too.
+  static bool is_true(const nb::object& answer) {
+    return answer.ptr() == Py_True ||
+           (!answer.is_none() && nb::cast<bool>(nb::module_::import_("lockstep._network").attr("is_true")(answer)));
+  }
 
   template <class Call>
   void call(const Call& function) {
@@ -174,6 +179,10 @@ void settle_trainer(Net& net, const RunConfig& config, const Samples& data, std:
     throw Error(ExitCode::usage, net.trainer ? "fit: resume=True, but the options are not those of the last fit"
                                              : "fit: resume=True, but this network has not been trained here");
   const TrainOptions& wanted = config.train;
+  if (same && resume != false && net.trained_by != ranks)
+    throw Error(ExitCode::usage,
+                "fit: the last fit had the ranks of another communicator, and this one would continue it; resume=False "
+                "starts a new training from the present weights");
   if (same && resume != false) {
     if (net.in_epoch && net.samples != data.data->size())
       throw Error(ExitCode::usage,
@@ -190,6 +199,7 @@ void settle_trainer(Net& net, const RunConfig& config, const Samples& data, std:
                                  : std::make_unique<Trainer>(net.network, wanted);
   if (state) net.trainer->restore(*state);
   net.training = training;
+  net.trained_by = ranks;
 }
 
 /// How the samples of this training become inputs, for the model file. A network that was loaded keeps its own.
@@ -204,14 +214,14 @@ void settle_info(Net& net, const Samples& data, Loss loss) {
 }
 
 nb::dict fit(Net& net, const Samples& data, const Samples* validation, nb::dict options, const std::string& backend,
-             int threads, nb::object on_step, nb::object on_epoch, nb::object show, bool profiled,
-             std::optional<bool> resume) {
+             int threads, const Communicator& communicator, nb::object on_step, nb::object on_epoch, nb::object show,
+             bool profiled, std::optional<bool> resume) {
   RunConfig config;
   config.name = "fit";
   read_train(value_of(options, "fit"), config);
   config.train.backend = backend_named(backend);
   config.train.threads = threads;
-  RankSession* const all = session();
+  RankSession* const all = session(communicator);
   Ranks* const ranks = all != nullptr && all->ranks().size() > 1 ? &all->ranks() : nullptr;
   if (ranks != nullptr && threads == 0) config.train.threads = threads_of_rank(ranks->transport());
   const Net::Use use(net, true, "fit");
@@ -268,8 +278,8 @@ TrainOptions train_options(nb::dict options, const std::string& backend, int thr
 
 void bind_fit(nb::class_<Net>& net) {
   net.def("fit", &fit, nb::arg("data"), nb::arg("validation").none(), nb::arg("options"), nb::arg("backend"),
-          nb::arg("threads"), nb::arg("on_step").none(), nb::arg("on_epoch").none(), nb::arg("show").none(),
-          nb::arg("profile"), nb::arg("resume").none());
+          nb::arg("threads"), nb::arg("communicator").none(), nb::arg("on_step").none(), nb::arg("on_epoch").none(),
+          nb::arg("show").none(), nb::arg("profile"), nb::arg("resume").none());
   net.def("evaluate", [](Net& self, const Samples& data, nb::dict options, const std::string& backend, int threads) {
     return scores_dict(self.evaluate(*data.data, train_options(options, backend, threads, "evaluate")));
   });

@@ -4,6 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <string_view>
+#include <utility>
+
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/version.hpp"
 #include "lockstep/kernels/backend.hpp"
@@ -26,6 +29,25 @@ const char* name_of_code(ExitCode code) {
   return kNames[static_cast<int>(code)];
 }
 
+/// What the library names as keys of a configuration, as Python writes it.
+constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+    {"--set ", ""},
+    {"--data: data.source: ", ""},
+    {"fit: train.", "fit: "},
+    {"evaluate: train.", "evaluate: "},
+    {"gradient: train.", "gradient: "},
+    {"Network: model.", "Network: "},
+    {"; for real targets set regression", "; for numbers as targets, loss=\"squared-error\""},
+    {"lower train.optimizer.lr or set train.clip_norm", "lower the lr of the optimizer or set clip_norm"},
+};
+
+std::string in_python_words(std::string text) {
+  for (const auto& [key, word] : kWords)
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + word.size()))
+      text.replace(at, key.size(), word);
+  return text;
+}
+
 /// An Error of Lockstep is a lockstep.Error in Python.
 void translate(const std::exception_ptr& failure, void*) {
   try {
@@ -33,7 +55,7 @@ void translate(const std::exception_ptr& failure, void*) {
   } catch (const Error& error) {
     const bool reported = dynamic_cast<const ReportedByRank0*>(&error) != nullptr;
     const nb::object type = nb::module_::import_("lockstep._error").attr("Error");
-    const nb::object instance = type(error.what(), name_of_code(error.code()), reported);
+    const nb::object instance = type(in_python_words(error.what()), name_of_code(error.code()), reported);
     PyErr_SetObject(type.ptr(), instance.ptr());
   }
 }

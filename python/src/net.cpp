@@ -111,6 +111,7 @@ void Net::forget_training() {
   training.clear();
   samples = 0;
   in_epoch = false;
+  trained_by = nullptr;
 }
 
 const ParameterInfo& Net::parameter(const std::string& name) const {

@@ -44,9 +44,10 @@ class Net {
 
   // A training that the next fit continues.
   std::unique_ptr<Trainer> trainer{};
-  std::string training{};    // the options that determine its bits
-  std::int64_t samples = 0;  // in its data
-  bool in_epoch = false;     // it stands in the middle of an epoch
+  std::string training{};             // the options that determine its bits
+  std::int64_t samples = 0;           // in its data
+  bool in_epoch = false;              // it stands in the middle of an epoch
+  const Ranks* trained_by = nullptr;  // null: this process alone
   /// Forgets it: the next fit starts with fresh optimiser state, from the present weights.
   void forget_training();
 

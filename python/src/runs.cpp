@@ -1,6 +1,8 @@
 #include "python/src/runs.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
@@ -65,7 +67,7 @@ class PythonRun final : public RunObserver {
 /// The run directory and the result as JSON; the directory is empty on a rank other than 0.
 nb::tuple train(const std::string& config, const std::vector<std::string>& set, const std::string& out, bool overwrite,
                 bool resume, const std::string& backend, int threads, bool profile, const std::string& command,
-                nb::object tell) {
+                const Communicator& communicator, nb::object tell) {
   PythonRun observer(std::move(tell));
   RunOptions options{.set = set,
                      .out = out,
@@ -78,7 +80,7 @@ nb::tuple train(const std::string& config, const std::vector<std::string>& set, 
                      .stop = [&] { return observer.stop(); },
                      .stop_reason = "by Ctrl-C or a callback",
                      .observer = &observer,
-                     .session = session()};
+                     .session = session(communicator)};
   RunResult result;
   try {
     without_lock([&] { result = train_run(config, options); });
@@ -92,6 +94,10 @@ nb::tuple train(const std::string& config, const std::vector<std::string>& set, 
 
 }  // namespace
 
-void bind_runs(nb::module_& module) { module.def("train", &train); }
+void bind_runs(nb::module_& module) {
+  module.def("train", &train, nb::arg("config"), nb::arg("set"), nb::arg("out"), nb::arg("overwrite"),
+             nb::arg("resume"), nb::arg("backend"), nb::arg("threads"), nb::arg("profile"), nb::arg("command"),
+             nb::arg("communicator").none(), nb::arg("tell").none());
+}
 
 }  // namespace lockstep::python

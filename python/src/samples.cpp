@@ -65,6 +65,23 @@ Array copy_of(const AnyArray& array, const std::string& name) {
 
 std::string shape_text(const AnyArray& array) { return fmt::format("[{}]", fmt::join(dims_of(array), ",")); }
 
+/// check_input in the words of NumPy.
+void check_shape(const Shape& input, const Dataset& data, const std::string& name) {
+  const Shape shape = data.sample_shape();
+  if (same_order(shape, input)) return;
+  std::string cure;
+  if (shape.elements() == input.elements()) {
+    const bool channels_last = shape.rank() == 3 && input.rank() == 3 && Shape{shape[2], shape[0], shape[1]} == input;
+    if (channels_last)
+      cure = fmt::format("; np.ascontiguousarray({}.transpose(0, 3, 1, 2)) has the channels first", name);
+    else
+      cure = fmt::format("; {0}.reshape(len({0}), {1}) takes the numbers as they stand", name,
+                         fmt::join(input.extents(), ", "));
+  }
+  throw Error(ExitCode::usage, fmt::format("{} has samples of the shape {}, and the network takes {}{}", name,
+                                           shape.str(), input.str(), cure));
+}
+
 /// Labels where the loss counts classes, numbers otherwise.
 Targets targets_of(const AnyArray& y, const Network& network, Loss loss, const std::string& name) {
   const std::int64_t outputs = network.output().elements();
@@ -82,6 +99,17 @@ Targets targets_of(const AnyArray& y, const Network& network, Loss loss, const s
                       (whole && y.ndim() == 1 && loss == Loss::binary_cross_entropy);
   if (!labels) return make_values(copy_of(y, name), name);
   return make_labels(copy_of(y, name), outputs == 1 ? 2 : outputs, LabelRule::as_stored, name);
+}
+
+/// One weight per sample; check_targets looks at the numbers.
+std::vector<double> weights_of(const AnyArray& given, std::int64_t samples) {
+  const Array array = copy_of(given, "sample_weight");
+  if (given.ndim() != 1 || array.dims[0] != samples)
+    throw Error(ExitCode::data, fmt::format("sample_weight: one number for each of the {} was expected, not {}",
+                                            count_of(samples, "sample"), shape_text(given)));
+  std::vector<double> weights;
+  for (std::int64_t i = 0; i < samples; ++i) weights.push_back(array.value(i));
+  return weights;
 }
 
 /// The features of samples as the network would get them, for Python to look at.
@@ -181,17 +209,27 @@ ArrayDataset::ArrayDataset(AnyArray features, Targets targets, Scaling scaling, 
   if (reinterpret_cast<std::uintptr_t>(data_) % static_cast<std::uintptr_t>(width) != 0)
     throw Error(ExitCode::usage, fmt::format("{0} is not aligned in memory; {0}.copy() is", name));
   check_targets(targets_, size_, name);
-  std::vector<std::int64_t> id(1);
+}
+
+void ArrayDataset::check_numbers(const std::string& name, Precision precision) const {
+  const std::int64_t sample = shape_.elements() * element_size(type_);
   const bool dense = row_stride_ == sample;
-  if (dense) {
-    id.resize(static_cast<std::size_t>(size_));
-    std::iota(id.begin(), id.end(), std::int64_t{0});
-    check_finite(type_, {data_, static_cast<std::size_t>(size_ * sample)}, id, name);
-  }
-  for (std::int64_t i = 0; !dense && i < size_; ++i) {
-    id[0] = i;
-    check_finite(type_, {data_ + i * row_stride_, static_cast<std::size_t>(sample)}, id, name);
-  }
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(dense ? size_ : 1));
+  std::iota(ids.begin(), ids.end(), std::int64_t{0});
+  if (dense) return check_finite(type_, {data_, static_cast<std::size_t>(size_ * sample)}, ids, name, precision);
+  for (ids[0] = 0; ids[0] < size_; ++ids[0])
+    check_finite(type_, {data_ + ids[0] * row_stride_, static_cast<std::size_t>(sample)}, ids, name, precision);
+}
+
+void ArrayDataset::check_pictures() const {
+  if (type_ != ElementType::uint8) return;
+  const auto is_more = [](std::byte value) { return value > std::byte{1}; };
+  for (std::int64_t i = 0; i < size_; ++i)
+    if (const std::byte* row = data_ + i * row_stride_; std::any_of(row, row + shape_.elements(), is_more)) return;
+  throw Error(
+      ExitCode::data,
+      "x holds the bytes 0 and 1 alone, and bytes are taken for pictures from 0 to 255; x.astype(np.float32) is "
+      "taken as the numbers 0 and 1, x * np.uint8(255) as black and white");
 }
 
 template <class T>
@@ -215,8 +253,9 @@ Scaling inputs_scaling(ElementType type, double white, const ModelInfo& info, st
   return trained.value_or(type == ElementType::uint8 ? Scaling(1.0 / 255) : Scaling());
 }
 
-Samples make_samples(const AnyArray& x, const std::optional<AnyArray>& y, const Network& network, const ModelInfo& info,
-                     std::optional<Loss> loss, const std::string& name) {
+Samples make_samples(const GivenArrays& given, const Network& network, const ModelInfo& info, std::optional<Loss> loss,
+                     const std::string& name) {
+  const AnyArray& x = given.x;
   Samples samples;
   samples.config.source = "an array";
   samples.splits.source_type = type_of(x, "x" + name);
@@ -227,11 +266,15 @@ Samples make_samples(const AnyArray& x, const std::optional<AnyArray>& y, const 
     throw Error(ExitCode::usage,
                 fmt::format("x{0} has the shape {1} of one sample; x{0}[None] is a batch of one", name, input.str()));
   Targets targets;
-  if (y) targets = targets_of(*y, network, loss.value_or(Loss::cross_entropy), "y" + name);
+  if (given.y) targets = targets_of(*given.y, network, loss.value_or(Loss::cross_entropy), "y" + name);
+  if (given.weights) targets.weights = weights_of(*given.weights, dims.empty() ? 0 : dims[0]);
   const ArrayDataset raw(x, Targets{}, Scaling(), "x" + name);
   samples.splits.white = white_of(raw, samples.splits.source_type);
   samples.splits.scaling = inputs_scaling(samples.splits.source_type, samples.splits.white, info, raw.features());
-  samples.data = std::make_shared<ArrayDataset>(x, std::move(targets), samples.splits.scaling, "x" + name);
+  const auto data = std::make_shared<ArrayDataset>(x, std::move(targets), samples.splits.scaling, "x" + name);
+  check_shape(network.input(), *data, "x" + name);
+  data->check_numbers("x" + name, network.precision());
+  samples.data = data;
   samples.splits.source_shape = samples.data->sample_shape();
   samples.splits.train = samples.data;
   return samples;

@@ -21,8 +21,8 @@ using AnyArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 /// contiguous, in C order. The array must stay as it is while the data set lives.
 class ArrayDataset final : public Dataset {
  public:
-  /// Error(usage) for a layout or a type that cannot be read in place, Error(data) for numbers that are not finite and
-  /// targets that do not fit; messages begin with `name`.
+  /// Error(usage) for a layout or a type that cannot be read in place, Error(data) for targets that do not fit;
+  /// messages begin with `name`.
   ArrayDataset(AnyArray features, Targets targets, Scaling scaling, const std::string& name);
 
   std::int64_t size() const override { return size_; }
@@ -44,6 +44,10 @@ class ArrayDataset final : public Dataset {
 
   ElementType type() const { return type_; }
   const Scaling& scaling() const { return scaling_; }
+  /// Error(data) for numbers that are not finite, or that this precision cannot hold.
+  void check_numbers(const std::string& name, Precision precision) const;
+  /// Error(data) for bytes that are all 0 or 1: not what bytes are taken for, pictures from 0 to 255.
+  void check_pictures() const;
 
  private:
   template <class T>
@@ -72,9 +76,15 @@ std::optional<ElementType> element_type_of(const nanobind::dlpack::dtype& type);
 /// pictures, 0 to 255, and become fractions of white, as in files, and all others are taken as they are.
 Scaling inputs_scaling(ElementType type, double white, const ModelInfo& info, std::int64_t features);
 
-/// Features and, where `y` is given, targets for this network and loss: labels, or numbers.
-Samples make_samples(const AnyArray& x, const std::optional<AnyArray>& y, const Network& network, const ModelInfo& info,
-                     std::optional<Loss> loss, const std::string& name);
+/// What Python passes as samples: features and, where they are given, targets, and how much each sample counts.
+struct GivenArrays {
+  const AnyArray& x;
+  const std::optional<AnyArray>&y, &weights;
+};
+
+/// Samples for this network and loss: targets are labels, or numbers.
+Samples make_samples(const GivenArrays& given, const Network& network, const ModelInfo& info, std::optional<Loss> loss,
+                     const std::string& name);
 
 void bind_samples(nanobind::module_& module);
 

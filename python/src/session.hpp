@@ -1,11 +1,13 @@
 #pragma once
-// The ranks of a Python script under mpirun or srun: MPI is started by the first training and ended with the
-// interpreter.
+// The ranks of a Python script under mpirun or srun: MPI is started by the first training, or by mpi4py, and Lockstep's
+// part of it ends with the interpreter.
 
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <tuple>
 
 #include "lockstep/run/rank_session.hpp"
 
@@ -13,10 +15,15 @@ namespace lockstep::python {
 
 class Net;
 
-/// The session of this process. Null where no launcher started it with others; the first call starts MPI.
+/// A communicator of mpi4py as _ranks.py hands it over: the name of its MPI library, its handle of Fortran, its size.
+/// None: all ranks of the launcher.
+using Communicator = std::optional<std::tuple<std::string, int, int>>;
+
+/// The session of all ranks of the launcher. Null where no launcher started this process with others; the first call
+/// starts MPI.
 RankSession* session();
-/// The same, where it was started.
-bool has_session();
+/// The session of these ranks, which all of them ask for together. Communicators of the same ranks share one.
+RankSession* session(const Communicator& communicator);
 
 /// Trainers use the ranks of the session, and go before it.
 void note_trainer(Net& net);

@@ -54,6 +54,21 @@ class Missing(ProgramTest):
         self.assertIn("liblockstep_cuda.so is not beside the program", said)
         self.assertIn("nvcc", said)
 
+    def test_no_kernels_for_this_gpu(self):
+        result = self.refuse_cuda("CUDA emulator 0 runs none of the kernels of this plugin", EMULATED, "image=none,sm=61")
+        self.assertIn("sm_61", result.err)
+        self.assertIn("no kernel image is available", result.err)
+        self.assertIn("sm_75 or newer", result.err)
+
+    def test_device_is_chosen_before_mpi_starts(self):
+        # Marks of Open MPI's launcher, and no part of the program for it: it ends before MPI, but after the choice.
+        log = self.folder / "trace"
+        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": f"devices=2,trace={log}",
+               "LOCKSTEP_MPI_DIR": str(self.folder), "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "3",
+               "OMPI_COMM_WORLD_LOCAL_RANK": "1"}
+        self.refuse(2, "lockstep_openmpi.so", "train", "a.toml", "--backend", "cuda", "--quiet", env=env)
+        self.assertEqual(log.read_text(), "context 1\n")
+
     def test_plugin_that_does_not_load(self):
         self.refuse_cuda("the plugin does not load", self.folder / "absent.so")
         self.refuse_cuda("the plugin does not load", self.write("text.so", "no library"))
@@ -115,6 +130,28 @@ class Training(LibraryTest):
         for name in ("cublas_gemm", "cudnn_convolution_forward", "cudnn_convolution_backward_weights",
                      "cudnn_pooling_backward", "cudnn_batch_norm_training"):
             self.assertIn(name, result.out + result.err)
+
+    def test_lost_device_is_exit_5(self):
+        self.write("a.toml", MOONS)
+        for error, said in ((702, "timed out"), (214, "ECC"), (46, "unavailable"), (719, "launch failure")):
+            env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": f"lose=40/{error}"}
+            result = self.refuse(5, "is lost", "train", "a.toml", "--backend", "cuda", "--quiet", "--out", f"r{error}",
+                                 env=env)
+            self.assertIn(said, result.err)
+            self.assertIn("--resume", result.err)
+        env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": "lose=40/700"}
+        self.refuse(1, "illegal memory access", "train", "a.toml", "--backend", "cuda", "--quiet", "--out", "bug", env=env)
+
+    def test_plans_on_what_is_free(self):
+        # The batch needs about 40 MiB at once: less than nine tenths of the memory, more than is free.
+        self.write("a.toml", MOONS.replace("count = 64", "count = 8192").replace("2-3-1", "2-256-256-1")
+                   .replace("batch = 16", "batch = 8000").replace("epochs = 3", "epochs = 1"))
+        hashes = set()
+        for emulator in ("memory=96,taken=60", "memory=96"):
+            env = {"LOCKSTEP_CUDA_PLUGIN": EMULATED, "LOCKSTEP_CUDA_EMULATOR": emulator}
+            self.succeed("train", "a.toml", "--backend", "cuda", "--quiet", "--out", emulator, env=env)
+            hashes.add((self.folder / emulator / "model.safetensors").read_bytes())
+        self.assertEqual(len(hashes), 1)
 
     def test_out_of_device_memory(self):
         self.write("a.toml", MOONS.replace("2-3-1", "2-3000-3000-1"))

@@ -81,7 +81,12 @@ class Tables(ProgramTest):
     def test_words_among_the_features(self):
         self.write("train.csv", "label,colour\n0,red\n1,blue\n")
         self.write("a.toml", DIGITS.replace('test = "test.csv"\n', ""))
-        result = self.refuse(3, 'column 1 (colour): "red" is not a finite number', "train", "a.toml")
+        self.write("a.toml", DIGITS.replace('test = "test.csv"\n', "").replace("16-12-3", "2-2"))
+        result = self.succeed("train", "a.toml", "--out", "run")
+        self.assertIn("1 column is 2 inputs: colour is 2 (blue, red)", result.err)
+        self.write("train.csv", "label,size\n" + "".join(f"{i % 2},{i}\n" for i in range(20)) + "1,large\n")
+        result = self.refuse(3, 'line 22: column 1 (size): "large" stands among numbers; mend it, or say that the column holds '
+                                'words, data.categorical = ["size"], or leave it out, data.drop = ["size"]', "train", "a.toml")
         self.assertNotIn("class", result.err)
 
 
@@ -228,9 +233,10 @@ class Layouts(ProgramTest):
             words += ["--set", change]
         return json.loads(self.succeed(*words).out)["weight_hash"]
 
-    def test_channels_last_are_refused_unless_said(self):
+    def test_channels_last_are_turned_for_the_network_and_said(self):
+        self.assertEqual(self.weights("last.npz"), self.weights("first.npz"))
         result = self.refuse(2, "the data has samples [4,4,3] but the model input is [3,4,4]", "train", "a.toml",
-                             "--set", "data.source=last.npz")
+                             "--set", "data.source=last.npz", "--set", "data.layout=nchw")
         self.assertIn('data.layout = "nhwc"', result.err)
         self.assertIn("data.shape = [3, 4, 4]", result.err)
 

@@ -153,6 +153,12 @@ class Train(ProgramTest):
                             'loss = "squared-error"\noptimizer = {name = "sgd", lr = 0.05}\nbatch = "full"\nepochs = 5\n')
         self.assertNotIn("accuracy", result["train"])
 
+    def test_a_number_beyond_float32_is_named(self):
+        self.write("big.csv", "a,b,label\n" + "".join(f"0.{i},{'1e39' if i == 7 else i},{i % 2}\n" for i in range(20)))
+        self.write("big.toml", '[data]\nsource = "big.csv"\n[model]\nsizes = "2-3-2"\n[train]\nbatch = 4\nepochs = 2\n')
+        self.refuse(8, "feature 1 of training sample 7 is beyond the range of float32", "train", "big.toml")
+        self.succeed("train", "big.toml", "--set", "model.precision=float64", "--out", "wide")
+
     def test_divergence_is_exit_8(self):
         config = MOONS.replace('"binary-cross-entropy"', '"squared-error"').replace('output = "sigmoid"\n', 'activation = "relu"\n')
         self.write("a.toml", config)

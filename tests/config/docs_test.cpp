@@ -36,6 +36,7 @@ std::string values_of(NumberRange range, double) { return in_words(range); }
 std::string values_of(OneOf names, const std::string&) { return quoted(names.names()); }
 std::string values_of(TwoWords words, bool) { return quoted({words.no, words.yes}); }
 std::string values_of(TextOrIndex, const std::string&) { return "text or a whole number"; }
+std::string values_of(TextOrIndex, const std::vector<std::string>&) { return "names or whole numbers"; }
 std::string values_of(AnyValue, bool) { return "`true`, `false`"; }
 std::string values_of(AnyValue, const std::optional<bool>&) { return "`true`, `false`"; }
 std::string values_of(AnyValue, const std::string&) { return "text"; }

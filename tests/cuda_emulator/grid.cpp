@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "counters.hpp"
 #include "fiber.hpp"
 #include "memory.hpp"
 #include "options.hpp"
@@ -137,6 +138,7 @@ void release_block(unsigned waiting, unsigned finished) {
     if (thread->line != first.line || thread->file != first.file)
       complain(*thread, "other threads wait at line " + std::to_string(first.line));
   if (waiting != block.count) fail("deadlock: some threads wait at a barrier, others for lanes of their warp");
+  flush_accesses();
   for (auto thread = begin; thread != end; ++thread) thread->waits = Waits::nothing;
 }
 
@@ -155,7 +157,10 @@ void run_block(const Grid& grid) {
       finished += block.threads[i].waits == Waits::finished;
       at_barrier += block.threads[i].waits == Waits::block;
     }
-    if (finished == block.count) return;
+    if (finished == block.count) {
+      flush_accesses();
+      return;
+    }
     if (finished + at_barrier < block.count) {
       if (!release_warps()) fail("deadlock: a warp operation names lanes that never come to it");
       continue;
@@ -173,6 +178,8 @@ void wait_for_block(const char* file, int line) {
   self.waits = Waits::block;
   self.fiber.suspend();
 }
+
+unsigned running_thread() { return block.running; }
 
 int lane() { return static_cast<int>(block.running % kWarp); }
 
@@ -219,10 +226,17 @@ void run_grid(const Grid& grid) {
   block.shared_bytes = (grid.shared_bytes + 15) / 16 * 16;
   std::vector<unsigned> blocks;
   arrange(blocks, std::size_t{grid.size.x} * grid.size.y * grid.size.z);
+  begin_launch(grid.counted_as, blocks.size(), block.count);
+  const std::size_t sample = options().sample, all = blocks.size();
+  if (sample > 0 && sample < all) {
+    for (std::size_t i = 0; i < sample; ++i) blocks[i] = blocks[i * all / sample];
+    blocks.resize(sample);
+  }
   for (const unsigned i : blocks) {
     block_index = unfold(i, grid.size);
     run_block(grid);
   }
+  end_launch(blocks.size());
   running_kernel = nullptr;
   check_margins();
 }

@@ -88,7 +88,7 @@ void check_margins_of(const Ranges& all, const Allocation& a) {
 void* allocate(std::size_t bytes) {
   catch_faults();
   Ranges& all = ranges();
-  if (bytes > options().memory_bytes || all.used + bytes > options().memory_bytes) return nullptr;
+  if (bytes > free_bytes()) return nullptr;
   const std::size_t aligned = (std::max<std::size_t>(bytes, 1) + 15) / 16 * 16;
   const std::size_t pages = (aligned + all.page - 1) / all.page;
   const std::size_t first = all.find_gap(pages);
@@ -127,7 +127,10 @@ void* device_bytes(const void* address, std::size_t bytes) {
   return a != nullptr && bytes <= a->offset + a->bytes - offset ? all.kernel + offset : nullptr;
 }
 
-std::size_t free_bytes() { return options().memory_bytes - ranges().used; }
+std::size_t free_bytes() {
+  const std::size_t used = ranges().used + options().taken_bytes;
+  return used < options().memory_bytes ? options().memory_bytes - used : 0;
+}
 
 void check_margins() {
   for (const auto& [offset, allocation] : ranges().allocations) check_margins_of(ranges(), allocation);

@@ -26,6 +26,23 @@ void apply(Options& options, const std::string& word) {
     options.devices = static_cast<int>(number(8));
   else if (word.rfind("trace=", 0) == 0)
     options.trace = word.substr(6);
+  else if (word.rfind("ptx=", 0) == 0)
+    options.ptx = word.substr(4);
+  else if (word.rfind("sample=", 0) == 0)
+    options.sample = static_cast<std::size_t>(number(7));
+  else if (word.rfind("sms=", 0) == 0)
+    options.multiprocessors = static_cast<int>(number(4));
+  else if (word.rfind("sm=", 0) == 0)
+    options.capability = static_cast<int>(number(3));
+  else if (word.rfind("taken=", 0) == 0)
+    options.taken_bytes = static_cast<std::size_t>(number(6)) << 20;
+  else if (word.rfind("stack=", 0) == 0)
+    options.stack_bytes = static_cast<std::size_t>(number(6));
+  else if (word.rfind("lose=", 0) == 0 && word.find('/') != std::string::npos) {
+    options.lose_at = number(5);
+    options.lose_error = static_cast<int>(number(word.find('/') + 1));
+  } else if (word == "image=none")
+    options.image = false;
   else if (word == "driver=none")
     options.driver = false;
   else

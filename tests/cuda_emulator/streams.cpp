@@ -94,6 +94,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const auto lock = lock_emulator();
+  if (const cudaError_t error = state_of_device(); error != cudaSuccess) return error;
   if (resolve(stream) == nullptr) return cudaErrorInvalidResourceHandle;
   run_all(*resolve(stream));
   return cudaSuccess;
@@ -101,6 +102,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 cudaError_t cudaDeviceSynchronize() {
   const auto lock = lock_emulator();
+  if (const cudaError_t error = state_of_device(); error != cudaSuccess) return error;
   for (CUstream_st* stream : streams()) run_all(*stream);
   return cudaSuccess;
 }
@@ -127,6 +129,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const auto lock = lock_emulator();
+  if (const cudaError_t error = state_of_device(); error != cudaSuccess) return error;
   if (resolve(stream) == nullptr || event == nullptr) return cudaErrorInvalidResourceHandle;
   event->last = std::make_shared<Recording>();
   event->last->stream = resolve(stream);
@@ -140,6 +143,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const auto lock = lock_emulator();
+  if (const cudaError_t error = state_of_device(); error != cudaSuccess) return error;
   if (event == nullptr) return cudaErrorInvalidResourceHandle;
   if (event->last != nullptr) run_until_reached(*event->last);
   return cudaSuccess;

@@ -15,4 +15,7 @@ std::unique_lock<std::recursive_mutex> lock_emulator();
 
 void enqueue(cudaStream_t stream, std::function<void()> work);
 
+/// The error of a device that is lost (option "lose"), or success.
+cudaError_t state_of_device();
+
 }  // namespace cuda_emulator

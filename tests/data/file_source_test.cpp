@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "lockstep/data/formats/csv.hpp"
+#include "lockstep/data/table.hpp"
 #include "lockstep/data/formats/idx.hpp"
 #include "lockstep/data/formats/inflate.hpp"
 #include "lockstep/data/formats/mat5.hpp"
@@ -167,8 +167,7 @@ TEST_F(FileSource, Csv) {
   config = {.source = put_text("r.tsv", "1\t2.5\n3\t4.5\n"), .regression = true};
   EXPECT_EQ(load_data(config).train->describe(), "2 samples [1] float64, targets [1]");
   config.regression = false;
-  refuse(ExitCode::data,
-         config.source + ": column 1: sample 0: label 2.5 is not an integer; for real targets set regression", config);
+  EXPECT_TRUE(load_data(config).regression) << "numbers that are not whole are no classes";
   config.source = put_text("one.csv", "1\n2\n");
   refuse(ExitCode::data, config.source + ": a single column cannot hold features and a label", config);
   config = {.source = put_text("a.csv", "1,2,0\n3,4,1\n"), .header = true};
@@ -189,8 +188,87 @@ TEST_F(FileSource, CsvWithItsLabelFirst) {
   EXPECT_NE(splits.notes[1].find("integers from 0 to 255; data.scale = 255"), std::string::npos) << splits.notes[1];
   config.scale = 255;
   EXPECT_EQ(load_data(config).notes.size(), 1u);
-  config.test = put_text("test.csv", "label,pixel2,pixel1\n3,0,255\n");
-  refuse(ExitCode::data, config.test + ": column 1 is \"pixel2\", but \"pixel1\" in the training table", config);
+  config.test = put_text("test.csv", "pixel2,label,pixel1\n255,3,0\n");
+  EXPECT_EQ(gathered<double>(*load_data(config).test, ids_from(0, 1)), (std::vector<double>{0, 1})) << "by name";
+  config.test = put_text("test.csv", "label,pixel2,pixel3\n3,0,255\n");
+  refuse(ExitCode::data, config.test + ": no column \"pixel1\", which the table of training has; names: label, pixel2",
+         config);
+}
+
+std::vector<double> column_of(const Dataset& data, std::int64_t column) {
+  const std::vector<double> all = gathered<double>(data, ids_from(0, data.size()));
+  std::vector<double> values;
+  for (std::int64_t i = column; i < std::ssize(all); i += data.features()) values.push_back(all[static_cast<std::size_t>(i)]);
+  return values;
+}
+
+constexpr const char* kPeople =
+    "id,name,sex,age,fare,survived\n1,Ann Lee,female,,7.5,yes\n2,Bob Ray,male,20,8,no\n3,Cy Fox,male,40,9,no\n"
+    "4,Di Poe,female,NA,1,yes\n5,Ed Orr,male,30,2,no\n6,Fay May,female,60,3,yes\n";
+
+TEST_F(FileSource, TablesWithWords) {
+  DataConfig config{.source = put_text("p.csv", kPeople), .label_column = "survived", .drop = {"id"}};
+  const DataSplits splits = load_data(config);
+  EXPECT_EQ(splits.class_names, (std::vector<std::string>{"no", "yes"}));
+  EXPECT_EQ(all_labels(*splits.train), (std::vector<std::int32_t>{1, 0, 0, 1, 0, 1}));
+  ASSERT_TRUE(splits.table.has_value());
+  ASSERT_EQ(splits.table->columns.size(), 3u) << "names are left out";
+  EXPECT_EQ(splits.table->columns[0].categories, (std::vector<std::string>{"female", "male"}));
+  EXPECT_EQ(splits.table->columns[1].fill, 37.5);
+  EXPECT_EQ(column_of(*splits.train, 0), (std::vector<double>{1, 0, 0, 1, 0, 1}));
+  EXPECT_EQ(column_of(*splits.train, 1), (std::vector<double>{0, 1, 1, 0, 1, 0}));
+  EXPECT_EQ(column_of(*splits.train, 2), (std::vector<double>{37.5, 20, 40, 37.5, 30, 60}));
+  config.missing = "median";
+  EXPECT_EQ(load_data(config).table->columns[1].fill, 35);
+  config.missing = "drop";
+  EXPECT_EQ(load_data(config).train->size(), 4);
+  config.missing = "error";
+  refuse(ExitCode::data, config.source + ": line 2: column 3 (age): the field is empty; data.missing = \"mean\"", config);
+  config = {.source = config.source, .label_column = "survived", .columns = {"fare", "sex"}};
+  EXPECT_EQ(load_data(config).table->columns[0].name, "fare") << "in the order that was asked for";
+  config.columns = {"survived"};
+  refuse(ExitCode::usage, config.source + ": data.columns: column 5 (survived) is the label", config);
+  config = {.source = config.source, .label_column = "survived", .drop = {"agee"}};
+  refuse(ExitCode::usage, config.source + ": data.drop: no column \"agee\" among 6 (names: id, name, sex", config);
+}
+
+TEST_F(FileSource, MissingNumbersAreThoseOfTheTrainingPart) {
+  std::string text = "a,label\n";
+  for (int i = 0; i < 20; ++i) text += (i < 10 ? std::to_string(i) : i == 15 ? "" : "1000") + "," + std::to_string(i % 2) + "\n";
+  DataConfig config{.source = put_text("m.csv", text), .shuffle = false, .stratify = false};
+  config.split = {.train = 10, .test = 10};
+  const DataSplits splits = load_data(config);
+  EXPECT_EQ(splits.table->columns[0].fill, 4.5);
+  EXPECT_EQ(column_of(*splits.test, 0)[5], 4.5);
+}
+
+TEST_F(FileSource, OtherTablesAreReadByThePlan) {
+  DataConfig config{.source = put_text("p.csv", kPeople), .label_column = "survived", .drop = {"id"}};
+  const DataSplits trained = load_data(config);
+  const TrainedData rules{.table = trained.table, .class_names = trained.class_names, .named_labels = true};
+  config.source = put_text("q.csv", "fare,age,sex\n2,?,other\n3,50,male\n");
+  const DataSplits other = load_data(config, rules, DataUse::prediction);
+  EXPECT_EQ(gathered<double>(*other.train, ids_from(0, 2)), (std::vector<double>{0, 0, 37.5, 2, 0, 1, 50, 3}));
+  EXPECT_EQ(other.train->classes(), 0) << "there is no label";
+  ASSERT_FALSE(other.notes.empty());
+  EXPECT_NE(other.notes.back().find("column 2 (sex): other was not there in training"), std::string::npos)
+      << other.notes.back();
+  config.source = put_text("r.csv", "fare,age,sex,survived\n2,1,male,maybe\n");
+  expect_error(ExitCode::data, config.source + ": column 3 (survived): the label \"maybe\" is no class of training; classes: no, yes",
+               [&] { load_data(config, rules, DataUse::evaluation); });
+  config.source = put_text("s.csv", "fare,sex,survived\n2,male,no\n");
+  expect_error(ExitCode::data, config.source + ": no column \"age\", which the table of training has",
+               [&] { load_data(config, rules, DataUse::evaluation); });
+  config.source = put_text("t.csv", "fare,age,sex,survived\n2,old,male,no\n");
+  expect_error(ExitCode::data, config.source + ": line 2: column 1 (age): \"old\" is not a number, and the model was trained on numbers",
+               [&] { load_data(config, rules, DataUse::evaluation); });
+}
+
+TEST_F(FileSource, AWordAmongNumbersIsASlip) {
+  std::string text = "a,label\n";
+  for (int i = 0; i < 20; ++i) text += (i == 7 ? "x7" : std::to_string(i)) + "," + std::to_string(i % 2) + "\n";
+  DataConfig config{.source = put_text("slip.csv", text)};
+  refuse(ExitCode::data, config.source + ": line 9: column 0 (a): \"x7\" stands among numbers; mend it, or say", config);
 }
 
 TEST_F(FileSource, RefusesASingleClass) {
@@ -200,7 +278,7 @@ TEST_F(FileSource, RefusesASingleClass) {
              ": column 1 (a): every label is 0, and from one class nothing can be learnt; "
              "data.label_column says where the labels are",
          config);
-  EXPECT_EQ(load_data(config, std::nullopt, DataUse::evaluation).train->size(), 3) << "a test of one class is one";
+  EXPECT_EQ(load_data(config, {}, DataUse::evaluation).train->size(), 3) << "a test of one class is one";
   config = {.source = put("x.npy", write_npy(counting<float>({2, 3}))),
             .labels = put("y.npy", write_npy(labels({5, 5})))};
   refuse(ExitCode::data, config.labels + ": every label is 5", config);

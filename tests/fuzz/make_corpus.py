@@ -93,6 +93,8 @@ def seeds():
         "empty": npy("<i4", "(4, 0)", b""),
         "object": npy("|O", "(1,)", b"\x80"),
         "overflow": npy("<f8", "(4611686018427387904, 4)", b""),
+        "words": npy("<U2", "(2,)", "abc\0".encode("utf-32-le")),
+        "bytes": npy("|S3", "(2,)", b"abcd\0\0"),
         "structured": b"\x93NUMPY\x01\0\x3a\0{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
     }
     members = {"x.npy": npy("<f4", "(2, 3)", six), "y.npy": npy("|u1", "(2,)", b"\0\1")}
@@ -137,6 +139,9 @@ def seeds():
         "text": b"a,b\n1,setosa\n",
         "open_quote": b"\"a,b\n1,2\n",
         "nan": b"nan,1\ninf,2\n",
+        "comma": b"a;b\r\n1,5;x\r\n,NA\r\n",
+        "quoted_line": b"a,b\n\"x\ny\",1\nz,?\n",
+        "latin": b"k\ncaf\xe9\n",
     }
     palette = chunk(b"PLTE", bytes(range(12))) + chunk(b"tRNS", b"\0\x80")
     yield "png", {

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Array image = parse_png(bytes, "fuzz.png");
     check_array(image);
     if (image.elements() != shape.elements()) std::abort();
-    check_array(parse_png(bytes, "fuzz.png", PngColour::grey));
-    check_array(parse_png(bytes, "fuzz.png", PngColour::rgb));
+    check_array(parse_png(bytes, "fuzz.png", ImageColour::grey));
+    check_array(parse_png(bytes, "fuzz.png", ImageColour::rgb));
   });
 }

@@ -20,7 +20,8 @@ namespace {
 const std::set<std::string> kNoPreparation = {"source",      "limit",      "test_limit", "test",   "labels",
                                               "test_labels", "test_x_key", "test_y_key", "stream", "shuffle",
                                               "stratify",    "split",      "count",      "noise",  "factor",
-                                              "test_count",  "features",   "seed",       "from"};
+                                              "test_count",  "features",   "seed",       "from",   "columns",
+                                              "drop",        "categorical", "augment"};
 
 /// Another value than the default, whatever the type.
 void change(std::string& value) { value = "other"; }
@@ -61,6 +62,20 @@ TEST(Preparation, EveryKeyIsInTheModelFileAndComesBack) {
     EXPECT_NE(text.find(fmt::format("\\\"{}\\\":", key)), std::string_view::npos) << key;
   });
   EXPECT_EQ(parse_model(file, "memory").info, info);
+}
+
+TEST(Preparation, TheColumnsOfATableComeBack) {
+  ModelInfo info{.class_names = {"no", "yes"}, .named_labels = true};
+  info.table = TablePlan{.columns = {{.name = "sex", .index = 2, .categories = {"female", "male"}},
+                                     {.name = "age", .index = 3, .fill = 0.1 + 0.2},
+                                     {.name = "fare", .index = 5}},
+                         .width = 7};
+  EXPECT_EQ(info_from_metadata(info_to_metadata(info)), info);
+  EXPECT_EQ(info.table->inputs(), 4);
+  auto metadata = info_to_metadata(info);
+  std::string& text = metadata.at("lockstep.data");
+  text.replace(text.find("\"index\":5"), 9, "\"index\":9");
+  EXPECT_THROW(info_from_metadata(metadata), Error);
 }
 
 TEST(Preparation, AnUnknownKeyIsRefused) {

@@ -26,6 +26,7 @@ class DeviceTransport final : public Transport {
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
   int local_size() const override { return inner_->local_size(); }
+  int local_rank() const override { return inner_->local_rank(); }
   bool shares_cores() const override { return inner_->shares_cores(); }
   std::string host() const override { return inner_->host(); }
   std::string describe() const override { return inner_->describe(); }

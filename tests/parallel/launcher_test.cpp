@@ -16,6 +16,25 @@ std::optional<Launcher> found_in(const std::map<std::string, std::string>& envir
   });
 }
 
+std::optional<int> local_rank_in(const std::map<std::string, std::string>& environment) {
+  return find_local_rank([&](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Launcher, EachSaysTheRankOnItsHost) {
+  EXPECT_FALSE(local_rank_in({}));
+  EXPECT_FALSE(local_rank_in({{"PMIX_RANK", "3"}, {"SLURM_PROCID", "3"}}));  // ranks of all hosts
+  for (const char* name :
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_LOCAL_RANK",
+        "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID"})
+    EXPECT_EQ(local_rank_in({{name, "2"}}), 2) << name;
+  // srun's word for the helper of another launcher does not count.
+  EXPECT_EQ(local_rank_in({{"SLURM_LOCALID", "0"}, {"MPI_LOCALRANKID", "3"}}), 3);
+  EXPECT_THROW(local_rank_in({{"PALS_LOCAL_RANKID", "first"}}), Error);
+}
+
 TEST(Launcher, AProcessOnItsOwnHasNone) {
   EXPECT_FALSE(found_in({}));
   EXPECT_FALSE(found_in({{"OMPI_COMM_WORLD_SIZE", "1"}}));

@@ -1,6 +1,7 @@
 """The promise through Python: one weight hash from Python, the program and C++, for every number of threads and ranks
 and every backend of the promise that this machine has."""
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -69,7 +70,7 @@ def test_python_is_the_program(name, tmp_path, run_program):
     expected = result["weight_hash"]
     seen = {}
     for backend in backends():
-        for threads in (1, 2, 3) if backend in ("simd", "naive") else (1,):  # the others are slow
+        for threads in (1, 2, 3, 4) if backend in ("simd", "naive") else (1,):  # the others are slow
             net = make()
             net.fit(x, y, optimizer=ls.Adam(0.003), backend=backend, threads=threads, **OPTIONS)
             seen[backend, threads] = net.weight_hash
@@ -113,6 +114,48 @@ def test_ranks(name, tmp_path):
         lines = sorted(line for line in done.stdout.splitlines() if line.startswith("rank"))
         assert lines == [f"rank {r} of {ranks}: {net.weight_hash}" for r in range(ranks)], done.stdout + done.stderr
         assert done.stderr.count("epoch 3") == 1  # rank 0 alone prints
+
+
+def output_of(tmp_path, command, ranks):
+    """What the command prints, as so many ranks."""
+    mpirun = [] if ranks == 1 else [*launcher(), "-n", str(ranks)]
+    done = subprocess.run([*mpirun, *map(str, command)], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_three_ways_to_train(ranks, tmp_path, program):
+    """{Python, C++, command line} x threads 1 to 4 x ranks 1 to 3 x {simd, opencl}: one hash."""
+    if launcher() is None and ranks > 1:
+        pytest.skip("no mpirun")
+    make, x, y, config = config_of("mlp", tmp_path)
+    net = make()
+    net.fit(x, y, optimizer=ls.Adam(0.003), **OPTIONS)
+    ways = [(backend, threads) for backend in ("simd", "opencl") if backend in backends() for threads in (1, 2, 3, 4)]
+    script = tmp_path / "train.py"
+    script.write_text(textwrap.dedent(f"""
+        import sys
+        sys.path.insert(0, {str(__file__.rsplit('/', 1)[0])!r})
+        import lockstep as ls
+        from conftest import mlp, rows
+        for backend, threads in {ways!r}:
+            net = mlp()
+            net.fit(*rows(), optimizer=ls.Adam(0.003), backend=backend, threads=threads, **{OPTIONS!r})
+            if ls.rank() == 0:
+                print(net.weight_hash, flush=True)
+        """))
+    seen = {"Python": output_of(tmp_path, [sys.executable, script], ranks).split()}
+    # Every way in Python, of the two others the corners: a process each.
+    corners = [(backend, threads) for backend, threads in ways if threads in ((1, 4) if backend == "simd" else (2,))]
+    seen["program"] = [json.loads(output_of(tmp_path, [
+        program, "train", config, "--backend", backend, "--threads", threads, "--json", "--quiet",
+        "--out", tmp_path / f"run-{backend}-{threads}"], ranks))["weight_hash"] for backend, threads in corners]
+    if "LOCKSTEP_CPP_HASH" in os.environ:
+        seen["C++"] = [output_of(tmp_path, [os.environ["LOCKSTEP_CPP_HASH"], tmp_path, threads, backend], ranks).strip()
+                       for backend, threads in corners]
+    assert len(seen["Python"]) == len(ways) >= 4
+    assert {each for found in seen.values() for each in found} == {net.weight_hash}, seen
 
 
 def test_runs_of_ranks(tmp_path, program):

@@ -26,7 +26,7 @@ def test_import_prints_nothing_and_starts_no_thread():
 
 def test_layers_follow_the_records():
     assert {"Linear", "Conv2d", "ReLU", "Residual", "LayerNorm"} <= set(ls.layers())
-    assert str(inspect.signature(ls.Conv2d)).startswith("(out, kernel, stride=1, pad=0")
+    assert str(inspect.signature(ls.Conv2d)).startswith("(out, kernel, *, stride=1, pad=0")
     assert "Parameters" in ls.Conv2d.__doc__
     layer = ls.Conv2d(6, (5, 3), pad=2)
     assert (layer.out, layer.kernel, layer.pad, layer.groups) == (6, (5, 3), 2, 1)
@@ -57,12 +57,30 @@ def test_unknown_options_name_the_nearest():
     x, y = rows()
     with pytest.raises(TypeError, match="did you mean epochs"):
         mlp().fit(x, y, epoch=3)
-    with pytest.raises(ls.Error, match="train.batch"):
+    with pytest.raises(ls.Error, match="fit: batch"):
         mlp().fit(x, y, batch=-1)
     with pytest.raises(ls.Error, match="not supported"):
         mlp().fit(x, y, optimizer=lambda: 1)
     with pytest.raises(ls.Error, match="unknown backend"):
         mlp().fit(x, y, backend="gpu")
+    with pytest.raises(TypeError, match="optimizer=ls.Adam"):
+        mlp().fit(x, y, lr=0.1)
+    with pytest.raises(AttributeError, match="did you mean Linear"):
+        ls.Dense
+    for wrong in (lambda: ls.Conv2d(1, 6, 5), lambda: ls.Linear(784, 128)):  # as in PyTorch, with the inputs first
+        with pytest.raises(TypeError, match="without a name"):
+            wrong()
+
+
+@pytest.mark.parametrize("option, words", [
+    ({"threads": 1.5}, "fit: threads"), ({"threads": None}, "fit: threads"), ({"backend": 3}, "fit: backend"),
+    ({"loss": 3}, "fit: loss"), ({"on_step": 3}, "on_step"), ({"on_epoch": "a"}, "on_epoch"),
+    ({"validation": 0.2}, "validation"), ({"validation": (1, 2, 3)}, "validation"), ({"seed": -1}, "fit: seed"),
+    ({"validation": np.zeros((3, 6))}, "validation"), ({"comm": 3}, "mpi4py")])
+def test_wrong_options_are_one_line(option, words):
+    with pytest.raises(ls.Error) as error:
+        mlp().fit(*rows(), **option)
+    assert words in str(error.value) and "\n" not in str(error.value), str(error.value)
 
 
 def test_arrays_of_all_kinds_give_one_hash():
@@ -78,10 +96,21 @@ def test_arrays_of_all_kinds_give_one_hash():
                 raise IndexError
             return x[i], y[i]
 
+    class Dlpack:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
     wide = np.zeros((2 * len(x), 8), np.float32)
     wide[::2, 1:7] = x
     inputs = [(x, y), (x.astype(np.float64), y.astype(np.int32)), (x.tolist(), y.tolist()), (Pairs(), None),
-              (wide[::2, 1:7], y), (iter(x), iter(y)), (x, y.astype(np.float64))]
+              (wide[::2, 1:7], y), (iter(x), iter(y)), (x, y.astype(np.float64)), (memoryview(x), memoryview(y)),
+              ([(x[:50], y[:50]), (x[50:], y[50:])], None), (Dlpack(x), y)]
     if pandas:
         inputs.append((pandas.DataFrame(x), pandas.Series(y)))
     for a, b in inputs:
@@ -114,11 +143,29 @@ def test_memory_mapped_file(tmp_path):
     (lambda x, y: (np.where(x == x[7, 3], np.nan, x), y), "sample 7"),
     (lambda x, y: (x.astype(object), y), "objects"),
     (lambda x, y: (3, y), "was expected"),
+    (lambda x, y: (x, y.astype(str).astype(object)), "text"),
+    (lambda x, y: ("x.npy", y), "np.load"),
+    (lambda x, y: ({"a": x}, y), "not dict"),
+    (lambda x, y: (x, None), "comes without y"),
+    (lambda x, y: (x, y[:, None]), "y.ravel()"),
+    (lambda x, y: (x.astype(np.float64) * 1e300, y), "float32 cannot hold"),
+    (lambda x, y: (np.ma.masked_greater(x, 1), y), "filled"),
+    (lambda x, y: ((x > 0).astype(np.uint8), y), "bytes 0 and 1"),
+    (lambda x, y: (x[:0], y[:0]), "no samples"),
+    (lambda x, y: (x.reshape(len(x), 3, 2)[:, :, ::-1], y), "np.ascontiguousarray(x)"),
 ])
 def test_what_cannot_be_read_is_refused(change, words):
     with pytest.raises(ls.Error) as error:
         mlp().fit(*change(*rows()))
     assert words in str(error.value) and "\n" not in str(error.value), str(error.value)
+
+
+def test_channels_last_are_noticed():
+    x, y = np.zeros((4, 8, 8, 3), np.float32), np.zeros(4, int)
+    net = ls.Network((3, 8, 8), [ls.Flatten(), ls.Linear(2)])
+    with pytest.raises(ls.Error, match=r"x.transpose\(0, 3, 1, 2\)"):
+        net.fit(x, y)
+    net.fit(np.ascontiguousarray(x.transpose(0, 3, 1, 2)), y)
 
 
 def test_arrays_are_not_copied():
@@ -145,15 +192,24 @@ def test_bytes_are_pictures():
 def test_weights_are_views_and_settable():
     net = mlp(seed=5)
     view = net.weights["0.weight"]
-    assert view.shape == (17, 6) and view.dtype == np.float32 and not view.flags.writeable
+    assert view.shape == (17, 6) and view.dtype == np.float32 and isinstance(view, np.ndarray)
     before = view.copy()
     x, y = rows()
     net.fit(x, y)
     assert not np.array_equal(view, before)  # it is the network's own memory
     net.weights["0.weight"] = before.astype(np.float64)
     assert np.array_equal(view, before)
+    net.weights["0.weight"] -= 0.5
+    assert np.array_equal(view, before - np.float32(0.5)) and type(view + 1) is np.ndarray
+    view += 0.5
+    view[3, :2] = 0
+    view[0] = [1, 2, 3, 4, 5, 6]
+    assert view[3, 1] == 0 and net.weights["0.weight"][0, 5] == 6
     with pytest.raises(ValueError):
-        view[0, 0] = 1
+        view[0][1] = 1  # a slice is a view of its own: nothing is lost without a word
+    with pytest.raises(ls.Error, match="finite"):
+        view[0, 0] = np.inf
+    net.weights["0.weight"] = before
     with pytest.raises(ls.Error, match=r"\[17,6\]"):
         net.weights["0.weight"] = np.zeros((6, 17))
     with pytest.raises(ls.Error, match="finite"):
@@ -211,6 +267,9 @@ def test_callbacks_stop_and_the_rest_follows():
     whole.fit(x, y, epochs=3, batch=16)
     assert net.weight_hash == whole.weight_hash
 
+    assert len(mlp().fit(x, y, epochs=3, on_epoch=lambda record: np.True_).metrics) == 1
+    assert len(mlp().fit(x, y, epochs=3, on_epoch=lambda record: "no").metrics) == 3
+
     class Broken(Exception):
         pass
 
@@ -232,6 +291,8 @@ def test_callbacks_may_read_not_change():
         assert 0 <= net.evaluate(x, y).accuracy <= 1
         with pytest.raises(ls.Error, match="callback"):
             net.weights["0.bias"] = np.zeros(17)
+        with pytest.raises(ls.Error, match="callback"):
+            net.weights["0.bias"][0] = 1
         with pytest.raises(ls.Error, match="callback"):
             net.fit(x, y)
 
@@ -308,6 +369,10 @@ def test_files(tmp_path):
     assert np.array_equal(other.predict(x), net.predict(x))
     again = pickle.loads(pickle.dumps(net))
     assert again.weight_hash == net.weight_hash and np.array_equal(again.predict_proba(x), net.predict_proba(x))
+    with pytest.raises(ls.Error, match="end in .safetensors"):
+        net.save(tmp_path / "m.onnx")
+    with pytest.raises(ls.Error, match="4 names"):
+        net.class_names = ["a"]
     for name in ("m.onnx", "m.npz"):
         net.export(tmp_path / name)
     assert np.array_equal(np.load(tmp_path / "m.npz")["0.weight"], net.weights["0.weight"])

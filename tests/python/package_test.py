@@ -1,4 +1,4 @@
-"""package_test.py wheel|core|rest SOURCE BUILD: the Python package as users get it.
+"""package_test.py wheel|core|rest SOURCE BUILD CPP_HASH: the Python package as users get it.
 
 wheel   packs the wheel from the compiled parts of BUILD through pip and scikit-build-core, and looks at it
 core    installs it into a virtual environment that has NumPy and pytest only, and runs the tests there
@@ -14,8 +14,8 @@ import sysconfig
 import zipfile
 
 MOST_BYTES = 8_000_000
-CORE = ["interface_test.py", "hash_test.py", "process_test.py"]
-REST = ["interface_test.py", "sklearn_test.py", "docs_test.py"]
+CORE = ["interface_test.py", "weights_test.py", "hash_test.py", "process_test.py"]
+REST = ["interface_test.py", "comm_test.py", "sklearn_test.py", "docs_test.py"]
 
 
 def run(command, **options):
@@ -70,6 +70,15 @@ def environment(folder, wheel, everything):
     return python
 
 
+def without_compilers(folder):
+    """A folder for the head of the PATH in which every compiler is a program that fails."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("cc", "c++", "gcc", "g++", "clang", "clang++", "cmake", "ninja", "make", "ld"):
+        (folder / name).write_text("#!/bin/sh\necho no compiler here >&2\nexit 127\n")
+        (folder / name).chmod(0o755)
+    return folder
+
+
 def main():
     what, source, build = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     folder = build / "python" / "wheel"
@@ -77,10 +86,10 @@ def main():
         return pack(source, build, folder)
     wheel = next(folder.glob("lockstep_nn-*.whl"))
     python = environment(build / "python" / f"venv-{what}", wheel, what == "rest")
-    # Not from the sources: what is imported must be what was installed. No compiler is needed, or found.
-    path = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep))
+    # Not from the sources: what is imported must be what was installed. No compiler is needed: those there are fail.
+    path = os.pathsep.join([str(without_compilers(build / "python" / "no-compilers")), os.environ["PATH"]])
     variables = {**os.environ, "PATH": path, "CXX": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1",
-                 "LOCKSTEP_SOURCE": str(source)}
+                 "LOCKSTEP_SOURCE": str(source), "LOCKSTEP_CPP_HASH": sys.argv[4]}
     tests = [pathlib.Path(__file__).parent / name for name in (CORE if what == "core" else REST)]
     run([python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=5", *tests],
         cwd=build / "python", env=variables)

@@ -3,236 +3,283 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
+#include <set>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
+#include "lockstep/data/formats/csv_lexer.hpp"
 
 namespace lockstep {
 
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+enum class Kind { number, comma_number, missing, word };
 
-struct Cell {
-  std::string text;
-  std::size_t at = 0;  // its first byte in the file
+struct Read {
+  Kind kind = Kind::word;
+  double value = kMissingNumber;
 };
 
+bool is_missing(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kWords = {"na", "n/a", "#n/a", "<na>", "nan", "null"};
+  if (text.empty() || text == "?") return true;
+  return text.size() <= 4 && std::find(kWords.begin(), kWords.end(), lower_case(text)) != kWords.end();
+}
+
 std::optional<double> number_of(std::string_view text) {
-  text = trimmed(text);
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
-  const auto value = parse_number<double>(text);
-  return value && std::isfinite(*value) ? value : std::nullopt;
+  return parse_number<double>(text);
 }
 
-char guess_separator(std::string_view line) {
-  char best = ',';
-  std::ptrdiff_t most = 0;
-  for (const char candidate : {',', ';', '\t'}) {
-    std::ptrdiff_t count = 0;
-    bool quoted = false;
-    for (const char c : line) {
-      if (c == '"') quoted = !quoted;
-      if (c == candidate && !quoted) ++count;
-    }
-    if (count > most) {
-      best = candidate;
-      most = count;
-    }
-  }
-  return best;
+/// 1,5 as 1.5: one comma, and no point.
+std::optional<double> comma_number_of(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos || text.size() > 64 || text.find('.') != std::string_view::npos)
+    return std::nullopt;
+  std::string pointed(text);
+  pointed[comma] = '.';
+  return number_of(pointed);
 }
 
-/// Cuts the text into lines and fields.
-class CsvLexer {
+/// What a field is; an infinity is a number here.
+Read read_field(std::string_view text, char decimal) {
+  if (text.empty()) return {Kind::missing};
+  const bool pointed = decimal == ',' && text.find('.') != std::string_view::npos;
+  if (!pointed)
+    if (const auto value = number_of(text))
+      return std::isnan(*value) ? Read{Kind::missing} : Read{Kind::number, *value};
+  if (decimal != '.')
+    if (const auto value = comma_number_of(text)) return {decimal == ',' ? Kind::number : Kind::comma_number, *value};
+  return {is_missing(text) ? Kind::missing : Kind::word};
+}
+
+/// What the fields of a column are, without the first line.
+struct Seen {
+  std::int64_t numbers = 0, commas = 0, words = 0, missing = 0;
+  CsvPlace first_word{}, first_comma{}, first_missing{};
+};
+
+class CsvParser {
  public:
-  CsvLexer(std::string_view text, std::string_view name, char separator)
-      : text_(text), name_(name), separator_(separator) {
-    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
-    if (separator_ == '\0') separator_ = guess_separator(text_.substr(at_, text_.find('\n', at_) - at_));
+  CsvParser(std::span<const std::byte> bytes, std::string_view name, const CsvOptions& options)
+      : text_(reinterpret_cast<const char*>(bytes.data()), bytes.size()), name_(name), options_(options) {
+    table_.separator = options.separator != '\0' ? options.separator : guess_separator(text_);
+    table_.decimal = options.decimal;
   }
 
-  bool at_end() const { return text_.find_first_not_of("\r\n", at_) == std::string_view::npos; }
-  std::int64_t line() const { return line_; }
-
-  /// The fields of the next line.
-  const std::vector<Cell>& next_line() {
-    ++line_;
-    fields_.clear();
-    do {
-      fields_.push_back(next_field());
-    } while (take_separator());
-    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
-    if (at_ < text_.size()) {
-      if (text_[at_] != '\n') fail(at_, "text behind a closing quote, or a stray carriage return");
-      ++at_;
-    }
-    return fields_;
-  }
-
-  [[noreturn]] void fail(std::size_t at, std::string_view what) const {
-    throw Error(ExitCode::data, fmt::format("{}: line {}, byte {}: {}", name_, line_, at, what));
+  CsvTable parse() {
+    scan();
+    settle_decimal();
+    if (settle_header()) take_header();
+    describe_columns();
+    if (table_.lines.empty())
+      throw Error(ExitCode::data, fmt::format("{}: no numbers, at least one line was expected", name_));
+    read_words();
+    const auto rows = static_cast<std::int64_t>(table_.lines.size());
+    table_.values = array_from<double>({rows, static_cast<std::int64_t>(width_)}, values_);
+    return std::move(table_);
   }
 
  private:
-  bool take_separator() {
-    if (at_ >= text_.size() || text_[at_] != separator_) return false;
-    ++at_;
-    return true;
-  }
-
-  Cell next_field() {
-    if (at_ < text_.size() && text_[at_] == '"') return quoted_field();
-    const std::size_t start = at_;
-    while (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
-    return {std::string(text_.substr(start, at_ - start)), start};
-  }
-
-  Cell quoted_field() {
-    Cell field{{}, at_++};
-    while (true) {
-      if (at_ >= text_.size() || text_[at_] == '\n') fail(field.at, "a quoted field without its closing quote");
-      if (text_[at_] == '"') {
-        ++at_;
-        if (at_ >= text_.size() || text_[at_] != '"') return field;  // two quotes stand for one
-      }
-      field.text.push_back(text_[at_++]);
+  /// Calls visit(cells) for every line that is not empty.
+  template <class Visit>
+  void for_each_line(const Visit& visit) const {
+    CsvLexer lexer(text_, name_, table_.separator);
+    while (lexer.next_line()) {
+      if (lexer.fields().size() == 1 && width_ > 1 && trimmed(lexer.fields()[0].text).empty()) continue;
+      visit(lexer);
     }
+  }
+
+  /// First pass: the value of every number, and what each column holds.
+  void scan() {
+    for_each_line([&](const CsvLexer& lexer) {
+      const auto fields = lexer.fields();
+      const bool first = table_.lines.empty();
+      if (first) {
+        width_ = fields.size();
+        seen_.resize(width_);
+      }
+      if (fields.size() != width_)
+        lexer.fail(fields.front().at, fmt::format("{} fields, the first line has {}", fields.size(), width_));
+      table_.lines.push_back(lexer.line());
+      for (std::size_t c = 0; c < width_; ++c) {
+        const std::string_view text = trimmed(fields[c].text);
+        const Read read = read_field(text, options_.decimal);
+        if (std::isinf(read.value))
+          lexer.fail(fields[c].at, fmt::format("{}: \"{}\" is not a finite number",
+                                               column_name({}, static_cast<std::int64_t>(c)), printable(text)));
+        values_.push_back(read.value);
+        if (first) {
+          first_.push_back(read.kind);
+          first_names_.push_back(utf8_of(text));
+        } else {
+          count(seen_[c], read.kind, lexer.line(), text);
+        }
+      }
+    });
+  }
+
+  static void count(Seen& seen, Kind kind, std::int64_t line, std::string_view text) {
+    const auto note = [&](std::int64_t& number, CsvPlace& place) {
+      if (number++ == 0) place = {line, std::string(text.substr(0, 80))};
+    };
+    if (kind == Kind::number) ++seen.numbers;
+    if (kind == Kind::comma_number) note(seen.commas, seen.first_comma);
+    if (kind == Kind::word) note(seen.words, seen.first_word);
+    if (kind == Kind::missing) note(seen.missing, seen.first_missing);
+  }
+
+  /// Fields such as 1,5 in a file that is not cut by commas are numbers, unless others are written 1.5.
+  void settle_decimal() {
+    if (table_.decimal != '\0') return;
+    table_.decimal = '.';
+    const Seen* comma = nullptr;
+    for (const Seen& seen : seen_)
+      if (comma == nullptr && seen.commas > 0 && seen.words == 0) comma = &seen;
+    if (comma == nullptr || table_.separator == ',') return;
+    CsvLexer lexer(text_, name_, table_.separator);
+    while (lexer.next_line())
+      for (const CsvField& field : lexer.fields()) {
+        const std::string_view text = trimmed(field.text);
+        if (text.find('.') == std::string_view::npos || !number_of(text)) continue;
+        throw Error(ExitCode::data,
+                    fmt::format("{}: line {} has \"{}\" and line {} \"{}\"; say in data.decimal whether numbers have a "
+                                "\"comma\" or a \"point\"",
+                                name_, comma->first_comma.line, printable(comma->first_comma.text), lexer.line(),
+                                printable(text)));
+      }
+    table_.decimal = ',';
+    table_.guessed_decimal = true;
+  }
+
+  bool is_number(Kind kind) const {
+    return kind == Kind::number || (kind == Kind::comma_number && table_.decimal == ',');
+  }
+  std::int64_t words_in(const Seen& seen) const { return seen.words + (table_.decimal == ',' ? 0 : seen.commas); }
+
+  bool settle_header() const {
+    if (options_.header) return *options_.header && !table_.lines.empty();
+    bool any_word = false, any_number = false;
+    for (std::size_t c = 0; c < width_; ++c) {
+      const bool word = first_[c] != Kind::missing && !is_number(first_[c]);
+      any_word = any_word || word;
+      any_number = any_number || is_number(first_[c]);
+      const bool numbers_below = seen_[c].numbers + seen_[c].commas > 0 && words_in(seen_[c]) == 0;
+      if (word && numbers_below) return true;
+    }
+    return any_word && !any_number;
+  }
+
+  void take_header() {
+    std::set<std::string> known;
+    for (const std::string& field : first_names_) {
+      std::string name = field;
+      for (int copy = 2; !known.insert(name).second; ++copy) name = fmt::format("{} ({})", field, copy);
+      table_.names.push_back(std::move(name));
+    }
+    table_.lines.erase(table_.lines.begin());
+    values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(width_));
+    has_header_ = true;
+  }
+
+  void describe_columns() {
+    for (std::size_t c = 0; c < width_; ++c) {
+      Seen seen = seen_[c];
+      if (!has_header_) {
+        Seen all;
+        count(all, first_[c], table_.lines.empty() ? 1 : table_.lines.front(), first_names_[c]);
+        if (all.words > 0) seen.first_word = all.first_word;
+        if (all.commas > 0) seen.first_comma = all.first_comma;
+        if (all.missing > 0) seen.first_missing = all.first_missing;
+        seen.numbers += all.numbers, seen.commas += all.commas, seen.words += all.words, seen.missing += all.missing;
+      }
+      const bool comma_words = seen.commas > 0 && table_.decimal != ',';
+      const bool comma_first = comma_words && (seen.words == 0 || seen.first_comma.line < seen.first_word.line);
+      words_.push_back(words_in(seen) > 0);
+      table_.columns.push_back({.words = {},
+                                .missing = seen.missing,
+                                .first_missing = seen.first_missing,
+                                .first_word = comma_first ? seen.first_comma : seen.first_word,
+                                .numbers = seen.numbers + (table_.decimal == ',' ? seen.commas : 0)});
+    }
+  }
+
+  /// Second pass, where a column holds words: their indices.
+  void read_words() {
+    if (options_.as_words) {
+      const std::vector<bool> wanted = options_.as_words(table_.names, static_cast<std::int64_t>(width_));
+      for (std::size_t c = 0; c < width_; ++c) words_[c] = words_[c] || wanted[c];
+    }
+    if (std::find(words_.begin(), words_.end(), true) == words_.end()) return;
+    std::vector<std::unordered_map<std::string, std::int64_t>> indices(width_);
+    std::size_t row = 0;
+    bool header = has_header_;
+    for_each_line([&](const CsvLexer& lexer) {
+      if (std::exchange(header, false)) return;
+      for (std::size_t c = 0; c < width_; ++c) {
+        if (!words_[c]) continue;
+        const std::string_view text = trimmed(lexer.fields()[c].text);
+        double& value = values_[row * width_ + c];
+        if (read_field(text, table_.decimal).kind == Kind::missing) {
+          value = kMissingNumber;
+        } else {
+          const auto next = static_cast<std::int64_t>(indices[c].size());
+          value = static_cast<double>(indices[c].try_emplace(utf8_of(text), next).first->second);
+        }
+      }
+      ++row;
+    });
+    for (std::size_t c = 0; c < width_; ++c)
+      if (words_[c]) sort_words(c, indices[c]);
+  }
+
+  void sort_words(std::size_t c, const std::unordered_map<std::string, std::int64_t>& indices) {
+    std::vector<std::string>& words = table_.columns[c].words;
+    for (const auto& [word, index] : indices) words.push_back(word);
+    lockstep::sort_words(words);
+    std::vector<double> places(words.size());
+    for (std::size_t k = 0; k < words.size(); ++k)
+      places[static_cast<std::size_t>(indices.at(words[k]))] = static_cast<double>(k);
+    for (std::size_t i = c; i < values_.size(); i += width_)
+      if (!std::isnan(values_[i])) values_[i] = places[static_cast<std::size_t>(values_[i])];
   }
 
   std::string_view text_, name_;
-  char separator_;
-  std::size_t at_ = 0;
-  std::int64_t line_ = 0;
-  std::vector<Cell> fields_;
+  const CsvOptions& options_;
+  CsvTable table_;
+  std::size_t width_ = 0;
+  std::vector<double> values_;
+  std::vector<Kind> first_;               // the fields of the first line
+  std::vector<std::string> first_names_;  // their texts
+  std::vector<Seen> seen_;
+  std::vector<bool> words_;
+  bool has_header_ = false;
 };
-
-void append_line(const CsvLexer& lexer, const std::vector<Cell>& fields, std::size_t width, const CsvTable& table,
-                 bool classes, std::vector<double>& values) {
-  if (fields.size() != width)
-    lexer.fail(fields.front().at, fmt::format("{} fields, the first line has {}", fields.size(), width));
-  for (std::size_t c = 0; c < width; ++c) {
-    const auto value = number_of(fields[c].text);
-    if (!value) {
-      const auto column = static_cast<std::int64_t>(c);
-      const bool label = classes && column == table.label.column;
-      lexer.fail(fields[c].at, fmt::format("{}: \"{}\" is not a finite number{}", column_name(table.columns, column),
-                                           printable(fields[c].text),
-                                           label ? "; this is the label: give classes as integers from 0" : ""));
-    }
-    values.push_back(*value);
-  }
-}
-
-constexpr std::array<std::string_view, 10> kLabelNames = {"label",   "labels",   "class",   "class_label", "target",
-                                                          "targets", "category", "species", "outcome",     "y"};
-constexpr std::string_view kKey = "data.label_column names another";
-
-std::vector<std::int64_t> columns_called(std::span<const std::string> columns) {
-  std::vector<std::int64_t> found;
-  bool has_x = false;
-  for (const std::string& column : columns) has_x = has_x || plain_name(column) == "x";
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    const std::string name = plain_name(columns[c]);
-    const bool known = std::find(kLabelNames.begin(), kLabelNames.end(), name) != kLabelNames.end();
-    if (known && !(name == "y" && has_x)) found.push_back(static_cast<std::int64_t>(c));
-  }
-  return found;
-}
 
 }  // namespace
 
-std::string label_names() { return fmt::format("{}", fmt::join(kLabelNames, ", ")); }
-
-std::string plain_name(std::string_view column) { return lower_case(trimmed(column)); }
-
-std::string column_name(std::span<const std::string> columns, std::int64_t column) {
-  if (columns.empty()) return fmt::format("column {}", column);
-  return fmt::format("column {} ({})", column, printable(columns[static_cast<std::size_t>(column)]));
-}
-
-CsvLabel choose_label(std::span<const std::string> columns, std::int64_t width, std::string_view wanted,
-                      std::string_view name) {
-  if (wanted == "none") return {};
-  if (!wanted.empty()) return {find_column(columns, width, wanted, name), {}};
-  const std::int64_t last = width - 1;
-  if (columns.empty())
-    return {last,
-            fmt::format("{}: it has no header; the last column, {}, is taken as the label; {}", name, last, kKey)};
-  const std::vector<std::int64_t> called = columns_called(columns);
-  if (called.empty())
-    return {last, fmt::format("{}: no column is called {}; the last one, {}, is taken as the label; {}", name,
-                              label_names(), column_name(columns, last), kKey)};
-  if (called.size() > 1)
-    throw Error(ExitCode::usage, fmt::format("{}: {} and {} could both be the label; say which in data.label_column",
-                                             name, column_name(columns, called[0]), column_name(columns, called[1])));
-  return {called[0], fmt::format("{}: {} is taken as the label; {}", name, column_name(columns, called[0]), kKey)};
-}
-
-std::int64_t find_column(std::span<const std::string> columns, std::int64_t width, std::string_view column,
-                         std::string_view name) {
-  if (column == "last") return width - 1;
-  const auto found = std::find(columns.begin(), columns.end(), column);
-  if (found != columns.end()) return found - columns.begin();
-  if (const auto index = parse_number<std::int64_t>(column); index && *index >= 0 && *index < width) return *index;
-  const std::vector<std::string_view> names(columns.begin(), columns.end());
-  const std::string known = names.empty() ? "it has no header" : fmt::format("names: {}", printable_list(names));
-  throw Error(
-      ExitCode::usage,
-      fmt::format("{}: no column \"{}\" among {} ({}); data.label_column = \"none\" takes a file without labels", name,
-                  column, width, known));
-}
-
 CsvTable parse_csv(std::span<const std::byte> bytes, std::string_view name, const CsvOptions& options) {
-  CsvLexer lexer({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name, options.separator);
-  CsvTable table;
-  std::vector<double> values;
-  std::size_t width = 0;
-  while (!lexer.at_end()) {
-    const std::vector<Cell>& fields = lexer.next_line();
-    if (lexer.line() == 1) {
-      width = fields.size();
-      const bool text = std::any_of(fields.begin(), fields.end(), [](const Cell& f) { return !number_of(f.text); });
-      if (options.header.value_or(text)) {
-        for (const Cell& field : fields) table.columns.push_back(field.text);
-      }
-      table.label = choose_label(table.columns, static_cast<std::int64_t>(width), options.label, name);
-      if (!table.columns.empty()) continue;
-    }
-    append_line(lexer, fields, width, table, options.classes, values);
-  }
-  if (values.empty()) throw Error(ExitCode::data, fmt::format("{}: no numbers, at least one line was expected", name));
-  const auto lines = static_cast<std::int64_t>(values.size() / width);
-  table.values = array_from<double>({lines, static_cast<std::int64_t>(width)}, values);
-  return table;
+  return CsvParser(bytes, name, options).parse();
+}
+
+std::vector<std::byte> read_csv_bytes(const std::filesystem::path& path) {
+  return path == "-" ? read_standard_input() : read_data_file(path);
 }
 
 CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options) {
-  return parse_csv(read_data_file(path), path.string(), options);
+  return parse_csv(read_csv_bytes(path), path == "-" ? "standard input" : path.string(), options);
 }
 
-CsvParts take_column(const CsvTable& table, std::int64_t index) {
-  const std::int64_t lines = table.values.dims[0], width = table.values.dims[1];
-  CsvParts parts{make_array(ElementType::float64, {lines, width - 1}), make_array(ElementType::float64, {lines})};
-  const auto all = table.values.as<double>();
-  const auto features = parts.features.as<double>(), column = parts.column.as<double>();
-  for (std::int64_t line = 0, next = 0; line < lines; ++line) {
-    for (std::int64_t c = 0; c < width; ++c) {
-      const double value = all[static_cast<std::size_t>(line * width + c)];
-      if (c == index) {
-        column[static_cast<std::size_t>(line)] = value;
-      } else {
-        features[static_cast<std::size_t>(next++)] = value;
-      }
-    }
-  }
-  return parts;
+std::string column_name(std::span<const std::string> names, std::int64_t column) {
+  if (names.empty()) return fmt::format("column {}", column);
+  return fmt::format("column {} ({})", column, printable(names[static_cast<std::size_t>(column)]));
 }
 
 }  // namespace lockstep

@@ -1,10 +1,14 @@
 #pragma once
-// Tables of numbers as text: separated by commas, semicolons or tabs; fields may be quoted; CR LF or LF; a byte order
-// mark is skipped. Every field must be a finite number: an empty field, text, nan or inf is an error with its line.
+// Tables as text: fields separated by commas, semicolons, tabs or bars; fields may be quoted, and then hold separators
+// and line ends; CR LF or LF; a byte order mark is skipped. A column holds numbers or words. A field that is empty,
+// NA, N/A, #N/A, <NA>, nan, null (in any case of letters) or ? is missing. Words that are no UTF-8 are taken as
+// Latin-1.
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,51 +19,51 @@
 
 namespace lockstep {
 
-struct CsvLabel {
-  std::int64_t column = -1;  // -1: none
-  std::string note;          // how it was chosen, where the configuration does not say; else empty
-};
-
-/// The names that mean a label, in any case of letters: "label, labels, class, ...".
-std::string label_names();
-
-/// `wanted`: a name, an index from 0, "last", "none", or empty: the one column with a name of label_names(), otherwise
-/// the last one. `y` beside a column `x` is a coordinate and no label. Error(usage) when several columns have such a
-/// name. `columns` is empty without a header; `name` is the file.
-CsvLabel choose_label(std::span<const std::string> columns, std::int64_t width, std::string_view wanted,
-                      std::string_view name);
-
-/// The index of a column given by name, by index from 0, or as "last". Error(usage) lists the names.
-std::int64_t find_column(std::span<const std::string> columns, std::int64_t width, std::string_view column,
-                         std::string_view name);
-
-/// "column 3 (width)", or "column 3" without a header.
-std::string column_name(std::span<const std::string> columns, std::int64_t column);
-
-/// Letters in lower case, spaces around it left out.
-std::string plain_name(std::string_view column);
+/// Stands where a number is missing.
+inline constexpr double kMissingNumber = std::numeric_limits<double>::quiet_NaN();
 
 struct CsvOptions {
-  std::optional<bool> header;  // not given: the first line is one when a field of it is no number
-  char separator = '\0';       // not given: the one of , ; tab that stands most often in the first line
-  std::string label = "none";  // as choose_label takes it
-  bool classes = true;         // labels are classes: text among them gets a hint of its own
+  std::optional<bool> header;  // not given: the first line is one when words stand in it above numbers, or words only
+  char separator = '\0';       // not given: the one that cuts the first lines into the same number of fields
+  char decimal = '\0';         // '.' or ','; not given: a comma where fields such as 1,5 are not cut by commas
+  /// Says which columns are read as words even if they hold numbers: called with the names (empty without a header)
+  /// and the number of columns. Null: none.
+  std::function<std::vector<bool>(std::span<const std::string> names, std::int64_t width)> as_words{};
+};
+
+/// A field, for messages.
+struct CsvPlace {
+  std::int64_t line = 0;  // from 1; 0: there is none
+  std::string text;
+};
+
+struct CsvColumn {
+  /// Not empty: the column holds these words, sorted (by value where all are numbers); its values are their indices.
+  std::vector<std::string> words;
+  std::int64_t missing = 0;  // fields
+  CsvPlace first_missing{};  // of them
+  CsvPlace first_word{};     // the first field that is no number
+  std::int64_t numbers = 0;  // fields that are numbers
 };
 
 struct CsvTable {
-  std::vector<std::string> columns;  // from the header; empty without one
-  Array values;                      // float64 [lines, columns]
-  CsvLabel label;
+  std::vector<std::string> names;  // from the header, each once: a second "a" is "a (2)"; empty without a header
+  Array values;                    // float64 [lines, columns]: NaN where a field is missing
+  std::vector<CsvColumn> columns;
+  char separator = ',', decimal = '.';
+  bool guessed_decimal = false;       // a decimal comma that no option asked for
+  std::vector<std::int64_t> lines{};  // of the file, one per row of values
 };
 
-/// Empty lines are accepted at the end only. Messages name file, line, byte and column.
+/// Empty lines are skipped. Messages name file, line, byte and column; Error(data) for a number that is not finite, and
+/// for lines of different lengths.
 CsvTable parse_csv(std::span<const std::byte> bytes, std::string_view name, const CsvOptions& options = {});
+
+/// The file, or all of standard input where the path is "-".
+std::vector<std::byte> read_csv_bytes(const std::filesystem::path& path);
 CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
 
-/// Takes column `index` out of the table: first the rest [lines, columns - 1], then the column [lines].
-struct CsvParts {
-  Array features, column;
-};
-CsvParts take_column(const CsvTable& table, std::int64_t index);
+/// "column 3 (width)", or "column 3" without a header.
+std::string column_name(std::span<const std::string> names, std::int64_t column);
 
 }  // namespace lockstep

@@ -10,14 +10,24 @@
 #include <fmt/ranges.h>
 
 #include "lockstep/core/checked.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/file.hpp"
+#include "lockstep/data/formats/csv_lexer.hpp"
 
 namespace lockstep {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxNumpyRank = 32;  // NumPy's own limit
+constexpr std::int64_t kMaxWord = 65536;
+
+/// The header of an array of numbers, or of words.
+struct NpyHeader : ArrayHeader {
+  char text = '\0';        // 'U': letters of four bytes, 'S': bytes; none: numbers
+  std::int64_t width = 0;  // letters of a word
+};
 
 struct NpyType {
   std::string_view code;
@@ -41,7 +51,7 @@ class HeaderParser {
   HeaderParser(std::string_view text, std::int64_t start, std::string_view name)
       : text_(text), start_(start), name_(name) {}
 
-  ArrayHeader parse() {
+  NpyHeader parse() {
     expect('{');
     while (!accept('}')) {
       read_entry();
@@ -119,6 +129,14 @@ class HeaderParser {
     const char order = descr.empty() ? '\0' : descr.front();
     const auto* const found = std::ranges::find(kNpyTypes, descr.substr(descr.empty() ? 0 : 1), &NpyType::code);
     const bool single_byte = found != kNpyTypes.end() && element_size(found->type) == 1;
+    if (descr.size() > 2 && (descr[1] == 'U' || descr[1] == 'S')) {
+      const auto width = parse_number<std::int64_t>(descr.substr(2));
+      if (!width || *width < 1 || *width > kMaxWord) fail("words of no length, or of more than 65536 letters");
+      header_.text = descr[1];
+      header_.width = *width;
+      header_.order = order == '>' ? std::endian::big : std::endian::little;
+      return;
+    }
     const bool known_order = order == '<' || order == '>' || order == '=' || (order == '|' && single_byte);
     if (found == kNpyTypes.end() || !known_order)
       fail("unsupported element type, expected float32, float64, bool or an integer of 8 to 64 bits");
@@ -149,13 +167,11 @@ class HeaderParser {
   std::int64_t start_;
   std::string_view name_;
   std::size_t at_ = 0;
-  ArrayHeader header_;
+  NpyHeader header_;
   bool has_descr_ = false, has_order_ = false, has_shape_ = false;
 };
 
-}  // namespace
-
-ArrayHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view name) {
+NpyHeader parse_header(std::span<const std::byte> bytes, std::string_view name) {
   ByteReader reader(bytes, name);
   const auto magic = reader.take(6, "the magic string");
   if (!std::equal(magic.begin(), magic.end(), std::as_bytes(std::span(kMagic)).begin()))
@@ -168,12 +184,67 @@ ArrayHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view 
   const std::int64_t start = reader.offset();
   const auto raw = reader.take(length, "the header");
   HeaderParser parser({reinterpret_cast<const char*>(raw.data()), raw.size()}, start, name);
-  ArrayHeader header = parser.parse();
+  NpyHeader header = parser.parse();
   header.data_offset = reader.offset();
-  const auto size = checked_product_of(header.dims, element_size(header.type));
+  const std::int64_t element =
+      header.text == '\0' ? element_size(header.type) : header.width * (header.text == 'U' ? 4 : 1);
+  const auto size = checked_product_of(header.dims, element);
   if (!size) fail_data(name, start, fmt::format("the shape ({}) overflows", fmt::join(header.dims, ",")));
   header.data_bytes = *size;
   return header;
+}
+
+/// A letter in UTF-8; false: it is none.
+bool append_letter(std::string& out, std::uint32_t letter) {
+  if (letter > 0x10FFFF || (letter >= 0xD800 && letter < 0xE000)) return false;
+  if (letter < 0x80) {
+    out.push_back(static_cast<char>(letter));
+    return true;
+  }
+  const int more = letter < 0x800 ? 1 : letter < 0x10000 ? 2 : 3;
+  constexpr std::array<unsigned, 4> kFirst = {0, 0xC0, 0xE0, 0xF0};
+  out.push_back(static_cast<char>(kFirst[static_cast<std::size_t>(more)] | letter >> (6 * more)));
+  for (int i = more - 1; i >= 0; --i) out.push_back(static_cast<char>(0x80 | (letter >> (6 * i) & 0x3F)));
+  return true;
+}
+
+std::string word_at(ByteReader& reader, const NpyHeader& header) {
+  std::string word;
+  if (header.text == 'S') {
+    const auto raw = reader.take(header.width, "a word");
+    word.assign(reinterpret_cast<const char*>(raw.data()), raw.size());
+    while (!word.empty() && word.back() == '\0') word.pop_back();
+    return utf8_of(word);
+  }
+  for (std::int64_t i = 0; i < header.width; ++i)
+    if (!append_letter(word, reader.u32("a word"))) reader.fail("a word holds a number that is no letter");
+  while (!word.empty() && word.back() == '\0') word.pop_back();
+  return word;
+}
+
+}  // namespace
+
+ArrayHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view name) {
+  const NpyHeader header = parse_header(bytes, name);
+  if (header.text != '\0')
+    throw Error(ExitCode::data, fmt::format("{}: the array holds words, numbers were expected", name));
+  return header;
+}
+
+std::optional<NpyText> parse_npy_text(std::span<const std::byte> bytes, std::string_view name) {
+  const NpyHeader header = parse_header(bytes, name);
+  if (header.text == '\0') return std::nullopt;
+  const std::int64_t there = static_cast<std::int64_t>(bytes.size()) - header.data_offset;
+  if (there != header.data_bytes)
+    fail_data(name, header.data_offset,
+              fmt::format("{} bytes of words follow the header, its shape ({}) needs {}", there,
+                          fmt::join(header.dims, ","), header.data_bytes));
+  if (header.column_major && header.dims.size() > 1)
+    fail_data(name, header.data_offset, "words in Fortran order; save them in C order");
+  NpyText text{.dims = header.dims, .words = {}};
+  ByteReader reader(bytes.subspan(static_cast<std::size_t>(header.data_offset)), name, header.order);
+  while (reader.remaining() > 0) text.words.push_back(word_at(reader, header));
+  return text;
 }
 
 Array parse_npy(std::span<const std::byte> bytes, std::string_view name) {

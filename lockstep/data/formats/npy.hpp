@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,15 @@ inline constexpr std::int64_t kNpyHeaderLimit = 12 + 65536;
 /// A whole file: row-major and in native byte order whatever the file says. Bytes behind the array are an error.
 Array parse_npy(std::span<const std::byte> bytes, std::string_view name);
 Array read_npy(const std::filesystem::path& path);
+
+/// An array of words (types U and S), row-major, in UTF-8, without the zeros that fill them up. Words of type S that
+/// are no UTF-8 are taken as Latin-1.
+struct NpyText {
+  std::vector<std::int64_t> dims;
+  std::vector<std::string> words;
+};
+/// Nothing when the file holds numbers; Error(data) for one that is neither.
+std::optional<NpyText> parse_npy_text(std::span<const std::byte> bytes, std::string_view name);
 
 /// Version 1, C order, little-endian; the elements begin at a multiple of 64 bytes.
 std::vector<std::byte> write_npy(const Array& array);

@@ -120,9 +120,6 @@ std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_vi
   return entries;
 }
 
-namespace {
-
-/// The content of a member: size and CRC-32 checked.
 std::vector<std::byte> extract_zip(std::span<const std::byte> bytes, const ZipEntry& entry, std::string_view name) {
   const std::int64_t start = entry.data_offset;
   const auto data = bytes.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(entry.compressed));
@@ -137,6 +134,8 @@ std::vector<std::byte> extract_zip(std::span<const std::byte> bytes, const ZipEn
   if (crc_of(content) != entry.crc) fail_data(name, start, "the checksum of the member is wrong, the file is damaged");
   return content;
 }
+
+namespace {
 
 void append_common(std::vector<std::byte>& out, const ZipMember& member, std::uint32_t crc) {
   const auto size = static_cast<std::uint32_t>(member.content.size());
@@ -211,11 +210,17 @@ std::vector<std::string> NpzReader::keys() const {
 
 bool NpzReader::contains(std::string_view key) const { return index_.contains(key); }
 
-Array NpzReader::read(std::string_view key) const {
+Array NpzReader::read(std::string_view key) const { return parse_npy(extract(key), name_of(key)); }
+
+std::optional<NpyText> NpzReader::read_text(std::string_view key) const {
+  return parse_npy_text(extract(key), name_of(key));
+}
+
+std::string NpzReader::name_of(std::string_view key) const { return fmt::format("{}({})", name_, printable(key)); }
+
+std::vector<std::byte> NpzReader::extract(std::string_view key) const {
   const auto found = index_.find(key);
-  if (found != index_.end()) {
-    return parse_npy(extract_zip(bytes_, entries_[found->second], name_), fmt::format("{}({})", name_, printable(key)));
-  }
+  if (found != index_.end()) return extract_zip(bytes_, entries_[found->second], name_);
   std::vector<std::string_view> names;
   for (const ZipEntry& entry : entries_) names.push_back(entry_key(entry));
   throw Error(ExitCode::data,

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/formats/npy.hpp"
 
 namespace lockstep {
 
@@ -30,6 +32,9 @@ struct ZipEntry {
 /// of one name, and for members that share bytes: all of them together then hold at most 1032 times the archive's size,
 /// which is the most that deflate can do.
 std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_view name);
+
+/// The content of a member: size and CRC-32 checked.
+std::vector<std::byte> extract_zip(std::span<const std::byte> bytes, const ZipEntry& entry, std::string_view name);
 
 struct ZipMember {
   std::string name;
@@ -51,8 +56,13 @@ class NpzReader {
   bool contains(std::string_view key) const;
   /// Error(data) lists what there is when `key` is not there.
   Array read(std::string_view key) const;
+  /// The words of an array of words; nothing when it holds numbers.
+  std::optional<NpyText> read_text(std::string_view key) const;
 
  private:
+  std::vector<std::byte> extract(std::string_view key) const;
+  std::string name_of(std::string_view key) const;
+
   std::span<const std::byte> bytes_;
   std::string name_;
   std::vector<ZipEntry> entries_;

@@ -14,8 +14,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::int64_t kMaxPixels = std::int64_t{1} << 26;
-constexpr std::int64_t kMaxSide = 1 << 16;
 constexpr std::int64_t kMaxDeflation = 1032;  // of deflate: what one compressed byte can become
 
 // libpng reports errors by longjmp. Nothing with a destructor may stand between its frames and the setjmp, so each
@@ -26,8 +24,7 @@ struct Decoder {
   png_structp png = nullptr;
   png_infop info = nullptr;
   char message[128] = {};
-  std::int64_t width = 0, height = 0, channels = 0;
-  std::vector<std::uint8_t> pixels;  // interleaved
+  Pixels pixels;
   std::vector<std::uint8_t*> row_starts;
 
   Decoder() = default;
@@ -66,9 +63,9 @@ bool read_png_header(Decoder& decoder) {
   // Text, profiles and time stamps are of no use here: fewer bytes interpreted, fewer ways to go wrong.
   png_set_keep_unknown_chunks(decoder.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(decoder.png, decoder.info);
-  decoder.width = png_get_image_width(decoder.png, decoder.info);
-  decoder.height = png_get_image_height(decoder.png, decoder.info);
-  decoder.channels = (png_get_color_type(decoder.png, decoder.info) & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
+  decoder.pixels.width = png_get_image_width(decoder.png, decoder.info);
+  decoder.pixels.height = png_get_image_height(decoder.png, decoder.info);
+  decoder.pixels.channels = (png_get_color_type(decoder.png, decoder.info) & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
   return true;
 }
 
@@ -104,32 +101,55 @@ void open(Decoder& decoder, std::span<const std::byte> bytes, std::string_view n
   if (decoder.info == nullptr) throw Error(ExitCode::resources, "libpng: out of memory");
   if (!read_png_header(decoder)) bad_png(decoder, name);
   // At one bit per pixel, the least PNG can store, `size` compressed bytes hold at most size * ratio * 8 pixels.
-  const std::int64_t pixels = decoder.width * decoder.height;
+  const std::int64_t pixels = decoder.pixels.width * decoder.pixels.height;
   if (pixels > kMaxPixels || pixels / (8 * kMaxDeflation) > static_cast<std::int64_t>(bytes.size()))
     fail_data(name, 16,
-              fmt::format("an image of {}x{} pixels in {} bytes is not believable", decoder.width, decoder.height,
-                          bytes.size()));
+              fmt::format("an image of {}x{} pixels in {} bytes is not believable", decoder.pixels.width,
+                          decoder.pixels.height, bytes.size()));
 }
 
 void decode(Decoder& decoder, std::string_view name) {
   if (!start_decoding(decoder)) bad_png(decoder, name);
   const auto row_bytes = static_cast<std::int64_t>(png_get_rowbytes(decoder.png, decoder.info));
-  if (row_bytes != decoder.width * decoder.channels) {
-    throw Error(ExitCode::bug, fmt::format("{}: PNG rows of {} bytes for {} pixels", name, row_bytes, decoder.width));
+  if (row_bytes != decoder.pixels.width * decoder.pixels.channels) {
+    throw Error(ExitCode::bug,
+                fmt::format("{}: PNG rows of {} bytes for {} pixels", name, row_bytes, decoder.pixels.width));
   }
-  decoder.pixels.resize(static_cast<std::size_t>(row_bytes * decoder.height));
-  for (std::int64_t y = 0; y < decoder.height; ++y) decoder.row_starts.push_back(decoder.pixels.data() + y * row_bytes);
+  decoder.pixels.values.resize(static_cast<std::size_t>(row_bytes * decoder.pixels.height));
+  for (std::int64_t y = 0; y < decoder.pixels.height; ++y)
+    decoder.row_starts.push_back(decoder.pixels.values.data() + y * row_bytes);
   if (!read_rows(decoder)) bad_png(decoder, name);
 }
 
-/// Interleaved pixels to planes of the wanted number of channels.
-Array to_planes(const Decoder& decoder, std::int64_t channels) {
-  Array image = make_array(ElementType::uint8, {channels, decoder.height, decoder.width});
+}  // namespace
+
+ImageShape parse_png_shape(std::span<const std::byte> bytes, std::string_view name) {
+  Decoder decoder;
+  open(decoder, bytes, name);
+  return {decoder.pixels.channels, decoder.pixels.height, decoder.pixels.width};
+}
+
+Array parse_png(std::span<const std::byte> bytes, std::string_view name, ImageColour colour) {
+  Decoder decoder;
+  open(decoder, bytes, name);
+  decode(decoder, name);
+  return to_planes(decoder.pixels, colour);
+}
+
+Array read_png(const std::filesystem::path& path, ImageColour colour) {
+  return parse_png(read_data_file(path), path.string(), colour);
+}
+
+Array to_planes(const Pixels& pixels, ImageColour colour) {
+  const std::int64_t channels = colour == ImageColour::as_stored ? pixels.channels
+                                : colour == ImageColour::grey    ? 1
+                                                                 : 3;
+  Array image = make_array(ElementType::uint8, {channels, pixels.height, pixels.width});
   const auto out = image.as<std::uint8_t>();
-  const auto plane = static_cast<std::size_t>(decoder.height * decoder.width);
-  const auto stored = static_cast<std::size_t>(decoder.channels);
+  const auto plane = static_cast<std::size_t>(pixels.height * pixels.width);
+  const auto stored = static_cast<std::size_t>(pixels.channels);
   for (std::size_t i = 0; i < plane; ++i) {
-    const std::uint8_t* pixel = decoder.pixels.data() + i * stored;
+    const std::uint8_t* pixel = pixels.values.data() + i * stored;
     if (channels == 1 && stored == 3) {
       out[i] = static_cast<std::uint8_t>((19595u * pixel[0] + 38470u * pixel[1] + 7471u * pixel[2] + 32768u) >> 16);
       continue;
@@ -138,26 +158,6 @@ Array to_planes(const Decoder& decoder, std::int64_t channels) {
       out[c * plane + i] = pixel[stored == 3 ? c : 0];
   }
   return image;
-}
-
-}  // namespace
-
-ImageShape parse_png_shape(std::span<const std::byte> bytes, std::string_view name) {
-  Decoder decoder;
-  open(decoder, bytes, name);
-  return {decoder.channels, decoder.height, decoder.width};
-}
-
-Array parse_png(std::span<const std::byte> bytes, std::string_view name, PngColour colour) {
-  Decoder decoder;
-  open(decoder, bytes, name);
-  decode(decoder, name);
-  const std::int64_t channels = colour == PngColour::as_stored ? decoder.channels : colour == PngColour::grey ? 1 : 3;
-  return to_planes(decoder, channels);
-}
-
-Array read_png(const std::filesystem::path& path, PngColour colour) {
-  return parse_png(read_data_file(path), path.string(), colour);
 }
 
 }  // namespace lockstep

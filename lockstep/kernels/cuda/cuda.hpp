@@ -30,7 +30,10 @@ std::vector<DeviceInfo> list_cuda_devices();
 
 /// See open_device. Throws Error(usage) with the line of find_cuda() where there is none, and where cuBLAS and cuDNN
 /// are needed and one is missing.
-std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_libraries = false);
+std::shared_ptr<Device> open_cuda_device(int local_rank, int local_size, bool needs_libraries);
+
+/// See choose_device.
+void choose_cuda_device(int local_rank) noexcept;
 
 /// Our own kernels, for what the libraries leave.
 template <class T>

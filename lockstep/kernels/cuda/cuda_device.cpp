@@ -1,5 +1,6 @@
 #include "lockstep/kernels/cuda/cuda.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -125,11 +126,29 @@ static_assert(static_cast<int>(CudaKind::address) == static_cast<int>(KernelArgu
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
+/// What a rank may plan on, where `sharers` ranks use the device: nine tenths of the memory, or what is free without
+/// what the driver takes for each of them: the stacks of threads, and a thirty-second part for the context.
+std::int64_t available_of(const CudaMemory& memory, int sharers) {
+  const auto total = static_cast<std::int64_t>(memory.total_bytes), free = static_cast<std::int64_t>(memory.free_bytes);
+  const std::int64_t reserve = sharers * (static_cast<std::int64_t>(memory.stack_bytes) + total / 32);
+  return std::max<std::int64_t>(1, std::min(total / 10 * 9, free - reserve) / sharers);
+}
+
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const CudaPlugin& plugin, int number, int driver)
+  CudaDevice(const CudaPlugin& plugin, int number, int driver, int sharers)
       : plugin_(plugin), info_(describe(plugin, number, driver)) {
-    check(plugin_.open(number, &handle_), "open");
+    const CudaStatus status = plugin_.open(number, &handle_);
+    if (status == CudaStatus::no_image)
+      throw Error(ExitCode::usage,
+                  fmt::format("cuda: {} runs none of the kernels of this plugin ({}): {}; it needs a GPU of sm_75 or "
+                              "newer and a driver that knows it; build with LOCKSTEP_CUDA_ARCHITECTURES for this card, "
+                              "where nvcc still knows it, or use another backend",
+                              info_.name, info_.platform, explain_cuda(plugin_)));
+    check(status, "open");
+    CudaMemory memory{};
+    check(plugin_.memory(handle_, &memory), "memory");
+    info_.available_bytes = available_of(memory, sharers);
   }
   ~CudaDevice() override {
     forget_constants();
@@ -190,6 +209,12 @@ class CudaDevice final : public Device {
     request.kernel = name_.c_str();
     request.float64 = launch.float64;
     for (std::size_t i = 0; i < 3; ++i) {
+      if (launch.groups[i] > (i == 0 ? 0x7fffffff : 65535))
+        throw Error(
+            ExitCode::resources,
+            fmt::format("cuda: {} would need {} groups along one axis, more than CUDA has; use smaller layers or "
+                        "batches, or the backend simd",
+                        launch.kernel, launch.groups[i]));
       request.grid[i] = static_cast<std::uint32_t>(launch.groups[i]);
       request.block[i] = static_cast<std::uint32_t>(launch.group_size[i]);
     }
@@ -199,6 +224,9 @@ class CudaDevice final : public Device {
     ++traffic_.launches;
   }
   void synchronize() override { check(plugin_.synchronize(handle_), "synchronize"); }
+  void hold(double seconds) override {
+    check(plugin_.hold(handle_, static_cast<std::uint64_t>(seconds * 1e9)), "hold");
+  }
 
   void set_timing(bool on) override { check(plugin_.time_kernels(handle_, on ? 1 : 0), "time kernels"); }
   std::map<std::string, KernelTime> kernel_times() override {
@@ -212,7 +240,10 @@ class CudaDevice final : public Device {
     return {times[kCudaCopyToDevice], times[kCudaCopyToHost]};
   }
 
-  void open_libraries() { check_library(plugin_.open_dnn(handle_), "cuDNN"); }
+  void open_libraries() {
+    check_library(plugin_.open_dnn(handle_), "cuDNN");
+    info_.library_bytes = static_cast<std::int64_t>(cudnn_workspace(static_cast<std::uint64_t>(info_.memory_bytes)));
+  }
   void multiply(const CudaGemm& product) { check_library(plugin_.gemm(handle_, &product), "cuBLAS"); }
   bool convolve(KernelContext& context, CudaConvolution& convolution) {
     std::uint64_t bytes = 0;
@@ -257,6 +288,11 @@ class CudaDevice final : public Device {
   }
   void check(CudaStatus status, std::string_view what) const {
     if (status == CudaStatus::ok) return;
+    if (status == CudaStatus::lost)
+      throw Error(ExitCode::resources,
+                  fmt::format("cuda: {}: the device {} is lost ({}); resume the run, there or with "
+                              "another backend: the bits are the same",
+                              what, info_.name, explain_cuda(plugin_)));
     // A kernel that fails on the device (a wrong address) makes every later call fail: there is nothing to mend here.
     throw Error(status == CudaStatus::out_of_memory ? ExitCode::resources : ExitCode::bug,
                 fmt::format("cuda: {}: {} on {}", what, explain_cuda(plugin_), info_.name));
@@ -290,14 +326,25 @@ CudaPresence find_cuda() {
 
 std::vector<DeviceInfo> list_cuda_devices() { return find_cuda().devices; }
 
-std::shared_ptr<Device> open_cuda_device(int local_rank, bool needs_libraries) {
+void choose_cuda_device(int local_rank) noexcept try {
+  const OpenedCudaPlugin& plugin = open_cuda_plugin();
+  int devices = 0, driver = 0;
+  if (plugin.functions != nullptr && plugin.functions->count(&devices, &driver) == CudaStatus::ok && devices > 0)
+    plugin.functions->choose(local_rank % devices);
+} catch (...) {  // open_cuda_device will say it
+}
+
+std::shared_ptr<Device> open_cuda_device(int local_rank, int local_size, bool needs_libraries) {
   const OpenedCudaPlugin& plugin = open_cuda_plugin();
   if (plugin.functions == nullptr) throw Error(ExitCode::usage, plugin.missing);
   int devices = 0, driver = 0;
   const CudaStatus status = plugin.functions->count(&devices, &driver);
   if (const std::string missing = explain_cuda_count(status, driver, *plugin.functions); !missing.empty())
     throw Error(ExitCode::usage, missing);
-  auto device = std::make_shared<CudaDevice>(*plugin.functions, local_rank % devices, driver);
+  const int number = local_rank % devices;
+  const int sharers =
+      std::max(1, (local_size - number + devices - 1) / devices);  // ranks number, number + devices, ...
+  auto device = std::make_shared<CudaDevice>(*plugin.functions, number, driver, sharers);
   if (needs_libraries) device->open_libraries();
   return device;
 }

@@ -221,7 +221,11 @@ bool normalise_back_by_slots(const BatchNormBackward<T>& a, KernelContext& conte
     n.dgamma = device_address(sums + each + at);
     return cudnn_normalise(device, n);
   });
-  if (done) device::add_slots<T>(context, a.channels, slots, sums, a.dbeta, a.dgamma);
+  if (done)
+    device::add_slots<T>(context, a.channels, slots, sums, a.dbeta, a.dgamma);
+  else if (aside)  // earlier slots may have written over it
+    device.copy_within(reinterpret_cast<std::byte*>(a.dx.data), reinterpret_cast<const std::byte*>(dy),
+                       extent * scalar);
   return done;
 }
 

@@ -6,7 +6,7 @@
 //   convolution    sums over channels, so there is no such view: x and y are transposed (by cuBLAS) into scratch memory
 //                  that holds NCHW, and back.
 // Of the algorithms that cuDNN's heuristic offers for a convolution the first is taken that gives the same bits every
-// time, computes in the type it is given (no TF32) and wants no more than kMostWorkspace.
+// time, computes in the type it is given (no TF32) and wants no more than cudnn_workspace of plugin.hpp says.
 
 #include <algorithm>
 #include <cstring>
@@ -32,7 +32,8 @@ class Cudnn {
   Cudnn& operator=(const Cudnn&) = delete;
 
   /// True where cuDNN is open; `why` says what is missing otherwise.
-  bool open(cudaStream_t stream, std::string& why) {
+  bool open(cudaStream_t stream, std::uint64_t most_workspace, std::string& why) {
+    most_workspace_ = most_workspace;
     if (handle_ != nullptr) return true;
     void* const file = open_shared_file("LOCKSTEP_CUDNN", {LOCKSTEP_CUDNN_FILES}, why);
     if (file == nullptr) return false;
@@ -134,7 +135,7 @@ class Cudnn {
   }
 
  private:
-  static constexpr std::size_t kMostWorkspace = std::size_t{256} << 20, kAlignment = 256;
+  static constexpr std::size_t kAlignment = 256;
 
   /// What is kept of a convolution of one shape: its descriptors, and the algorithm that cuDNN chose.
   struct Plan {
@@ -234,7 +235,7 @@ class Cudnn {
       if (a.status != kCudnnSuccess || a.determinism != kCudnnDeterministic) continue;
       if (a.math != kCudnnFmaMath && a.math != kCudnnDefaultMath) continue;
       std::size_t bytes = 0;
-      if (workspace_of(plan, a.algorithm, bytes) != kCudnnSuccess || bytes > kMostWorkspace) continue;
+      if (workspace_of(plan, a.algorithm, bytes) != kCudnnSuccess || bytes > most_workspace_) continue;
       const std::size_t scalar = s.is_double != 0 ? 8 : 4, samples = static_cast<std::size_t>(s.samples);
       plan.algorithm = a.algorithm;
       plan.workspace_bytes = aligned(bytes);
@@ -304,6 +305,7 @@ class Cudnn {
   }
 
   CudnnFunctions f_;
+  std::uint64_t most_workspace_ = 0;
   void* handle_ = nullptr;
   void* pooling_ = nullptr;
   void* tensors_[4] = {};  // set for each pooling or normalisation

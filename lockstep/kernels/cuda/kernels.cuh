@@ -9,16 +9,22 @@
 
 namespace lockstep::cuda {
 
+/// Names without functions stand for what is no kernel of ours: copies, calls of libraries.
 struct KernelEntry {
   const char* name;
   /// Whether number and types of the arguments are those of the kernel.
-  bool (*takes)(const CudaLaunch& launch);
-  cudaError_t (*start)(const char* name, const CudaLaunch& launch, cudaStream_t stream);
+  bool (*takes)(const CudaLaunch& launch) = nullptr;
+  cudaError_t (*start)(const char* name, const CudaLaunch& launch, cudaStream_t stream) = nullptr;
+  /// Loads the kernel, and says what it needs.
+  cudaError_t (*examine)(cudaFuncAttributes* attributes) = nullptr;
 };
 
 /// The entry of this name, or null.
 const KernelEntry* find_float_kernel(const char* name);
 const KernelEntry* find_double_kernel(const char* name);
+/// Calls visit for all of them, until it returns an error.
+cudaError_t for_each_float_kernel(cudaError_t (*visit)(const KernelEntry& kernel, void* data), void* data);
+cudaError_t for_each_double_kernel(cudaError_t (*visit)(const KernelEntry& kernel, void* data), void* data);
 
 /// The kind of argument that a parameter takes.
 template <class T>
@@ -81,6 +87,10 @@ bool takes(const CudaLaunch& l) {
 template <auto kernel>
 cudaError_t start(const char* name, const CudaLaunch& l, cudaStream_t stream) {
   return start_named(name, kernel, l, stream);
+}
+template <auto kernel>
+cudaError_t examine(cudaFuncAttributes* attributes) {
+  return cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
 }
 
 }  // namespace lockstep::cuda

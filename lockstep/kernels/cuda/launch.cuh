@@ -41,9 +41,10 @@ cudaError_t launch(NamedKernel<Parameters...> kernel, dim3 grid, dim3 block, std
   int position = 0;
   // Braces: the elements are initialised from left to right.
   std::tuple<Parameters...> inside{cuda_emulator::translate(arguments, position)...};
-  return cuda_emulator::enqueue_kernel(kernel.name, grid, block, shared_bytes, stream,
-                                       {__start_cuda_shared, __stop_cuda_shared},
-                                       [kernel, inside] { std::apply(kernel.function, inside); });
+  return cuda_emulator::enqueue_kernel(
+      kernel.name, grid, block, shared_bytes, stream, {__start_cuda_shared, __stop_cuda_shared},
+      [kernel, inside] { std::apply(kernel.function, inside); },
+      std::apply(cuda_emulator::ptx_arguments<Parameters...>, inside));
 #else
   void* pointers[] = {&arguments...};
   return cudaLaunchKernel(reinterpret_cast<const void*>(kernel.function), grid, block, pointers, shared_bytes, stream);

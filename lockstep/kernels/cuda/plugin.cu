@@ -1,87 +1,14 @@
 // What the plugin does with the CUDA runtime: memory, copies, launches and times of one device.
 
-#include <cstdio>
 #include <cstring>
-#include <deque>
 #include <new>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
-#include "lockstep/kernels/cuda/cudnn.cuh"
-#include "lockstep/kernels/cuda/kernels.cuh"
-#include "lockstep/kernels/cuda/library.cuh"
-#include "lockstep/kernels/cuda/plugin.hpp"
-#include "lockstep/kernels/cuda/ranges.cuh"
+#include "lockstep/kernels/cuda/plugin_handle.cuh"
+#include "lockstep/kernels/cuda/plugin_libraries.cuh"
 
 namespace lockstep::cuda {
 
 namespace {
-
-thread_local char last_failure[512] = "";
-
-CudaStatus fail(CudaStatus status, const char* what, const char* why) {
-  std::snprintf(last_failure, sizeof last_failure, "%s: %s", what, why);
-  return status;
-}
-
-CudaStatus check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return CudaStatus::ok;
-  cudaGetLastError();  // it has been told, do not tell it again
-  return fail(error == cudaErrorMemoryAllocation ? CudaStatus::out_of_memory : CudaStatus::failed, what,
-              cudaGetErrorString(error));
-}
-
-#define LOCKSTEP_CUDA_TRY(call, what)                                                             \
-  do {                                                                                            \
-    if (const CudaStatus status = check((call), (what)); status != CudaStatus::ok) return status; \
-  } while (false)
-
-void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
-
-/// Two events around a launch that has not been read yet.
-struct TimedLaunch {
-  const KernelEntry* kernel;
-  cudaEvent_t begin, end;
-};
-
-/// Page-locked memory: only from there does the device copy while the host goes on. Each belongs to one copy at a time.
-struct Staging {
-  void* memory = nullptr;
-  std::uint64_t bytes = 0, ticket = 0;
-  cudaEvent_t copied = nullptr;
-};
-constexpr std::uint64_t kStagings = 4;  // a batch and its targets, while the ones before are still on their way
-
-}  // namespace
-
-}  // namespace lockstep::cuda
-
-namespace lockstep {
-
-struct CudaDeviceHandle {
-  int device = 0;
-  cudaStream_t kernels = nullptr, copies = nullptr;
-  cuda::Staging staging[cuda::kStagings];
-  std::uint64_t tickets = 0;
-  bool timing = false;
-  std::vector<cudaEvent_t> spare_events;
-  std::deque<cuda::TimedLaunch> timed;
-  std::unordered_map<const cuda::KernelEntry*, CudaKernelTime> times;
-  cuda::Library library;
-  cuda::Cudnn dnn;
-};
-
-}  // namespace lockstep
-
-namespace lockstep::cuda {
-
-namespace {
-
-using Handle = CudaDeviceHandle;
-
-// A thread may have used another device since.
-CudaStatus enter(const Handle* handle) { return check(cudaSetDevice(handle->device), "cudaSetDevice"); }
 
 CudaStatus count_devices(int* devices, int* driver) {
   *devices = 0;
@@ -118,6 +45,12 @@ CudaStatus describe(int device, CudaFacts* facts) {
   return CudaStatus::ok;
 }
 
+CudaStatus choose(int device) {
+  LOCKSTEP_CUDA_TRY(cudaSetDevice(device), "cudaSetDevice");
+  LOCKSTEP_CUDA_TRY(cudaFree(nullptr), "cudaFree");  // makes the context
+  return CudaStatus::ok;
+}
+
 void close_device(Handle* handle) {
   if (handle == nullptr) return;
   cudaSetDevice(handle->device);
@@ -138,8 +71,32 @@ void close_device(Handle* handle) {
   delete handle;
 }
 
+/// Finds a device for which there are no kernels before anything is allocated on it, and the largest stack of a thread:
+/// the driver takes it for all threads that fit on the device, whoever runs.
+CudaStatus examine_kernels(Handle* handle) {
+  std::size_t largest = 0;
+  const auto visit = [](const KernelEntry& kernel, void* data) {
+    cudaFuncAttributes attributes;
+    const cudaError_t error = kernel.examine(&attributes);
+    std::size_t& most = *static_cast<std::size_t*>(data);
+    if (error == cudaSuccess && attributes.localSizeBytes > most) most = attributes.localSizeBytes;
+    return error;
+  };
+  LOCKSTEP_CUDA_TRY(for_each_float_kernel(visit, &largest), "cudaFuncGetAttributes");
+  LOCKSTEP_CUDA_TRY(for_each_double_kernel(visit, &largest), "cudaFuncGetAttributes");
+  cudaDeviceProp properties;
+  LOCKSTEP_CUDA_TRY(cudaGetDeviceProperties(&properties, handle->device), "cudaGetDeviceProperties");
+  handle->memory_bytes = properties.totalGlobalMem;
+  handle->stack_bytes = std::uint64_t{largest} * static_cast<std::uint64_t>(properties.multiProcessorCount) *
+                        static_cast<std::uint64_t>(properties.maxThreadsPerMultiProcessor);
+  LOCKSTEP_CUDA_TRY(cudaDeviceGetAttribute(&handle->clock_khz, cudaDevAttrClockRate, handle->device),
+                    "cudaDeviceGetAttribute");
+  return CudaStatus::ok;
+}
+
 CudaStatus prepare(Handle* handle) {
   LOCKSTEP_CUDA_TRY(cudaSetDevice(handle->device), "cudaSetDevice");
+  if (const CudaStatus status = examine_kernels(handle); status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaStreamCreateWithFlags(&handle->kernels, cudaStreamNonBlocking), "cudaStreamCreate");
   LOCKSTEP_CUDA_TRY(cudaStreamCreateWithFlags(&handle->copies, cudaStreamNonBlocking), "cudaStreamCreate");
   for (Staging& staging : handle->staging)
@@ -160,6 +117,14 @@ CudaStatus open_device(int device, Handle** result) {
   return status;
 }
 
+CudaStatus memory_of(Handle* handle, CudaMemory* memory) {
+  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  std::size_t free = 0, total = 0;
+  LOCKSTEP_CUDA_TRY(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  *memory = {total, free, handle->stack_bytes};
+  return CudaStatus::ok;
+}
+
 CudaStatus allocate(Handle* handle, std::uint64_t bytes, std::uint64_t* address) {
   if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
   void* memory = nullptr;
@@ -174,60 +139,9 @@ CudaStatus release(Handle* handle, std::uint64_t address) {
   return CudaStatus::ok;
 }
 
-CudaStatus take_event(Handle* handle, cudaEvent_t* event) {
-  if (handle->spare_events.empty()) {
-    LOCKSTEP_CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDefault), "cudaEventCreate");
-    return CudaStatus::ok;
-  }
-  *event = handle->spare_events.back();
-  handle->spare_events.pop_back();
-  return CudaStatus::ok;
-}
-
-/// Adds up the times of `count` launches and gives their events back. Waits for each: copies have a stream of their
-/// own.
-CudaStatus read_times(Handle* handle, std::size_t count) {
-  for (; count > 0; --count) {
-    const TimedLaunch launch = handle->timed.front();
-    LOCKSTEP_CUDA_TRY(cudaEventSynchronize(launch.end), "cudaEventSynchronize");
-    handle->timed.pop_front();
-    handle->spare_events.push_back(launch.begin);
-    handle->spare_events.push_back(launch.end);
-    float milliseconds = 0;
-    LOCKSTEP_CUDA_TRY(cudaEventElapsedTime(&milliseconds, launch.begin, launch.end), "cudaEventElapsedTime");
-    CudaKernelTime& time = handle->times[launch.kernel];
-    time.kernel = launch.kernel->name;
-    ++time.launches;
-    time.nanoseconds += static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
-  }
-  return CudaStatus::ok;
-}
-
-/// Calls `start`, which puts work of this name into the stream; between two events where times are taken.
-template <class Start>
-CudaStatus start_timed(Handle* handle, const KernelEntry* kernel, cudaStream_t stream, const Start& start) {
-  const Range range(kernel->name);
-  if (!handle->timing) return start();
-  constexpr std::size_t kPending = 4096;  // so that a long run does not hold events without end
-  if (handle->timed.size() >= kPending)
-    if (const CudaStatus status = read_times(handle, kPending / 2); status != CudaStatus::ok) return status;
-  TimedLaunch timed{kernel, nullptr, nullptr};
-  if (const CudaStatus status = take_event(handle, &timed.begin); status != CudaStatus::ok) return status;
-  if (const CudaStatus status = take_event(handle, &timed.end); status != CudaStatus::ok) return status;
-  LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.begin, stream), "cudaEventRecord");
-  if (const CudaStatus status = start(); status != CudaStatus::ok) {
-    handle->spare_events.push_back(timed.begin);
-    handle->spare_events.push_back(timed.end);
-    return status;
-  }
-  LOCKSTEP_CUDA_TRY(cudaEventRecord(timed.end, stream), "cudaEventRecord");
-  handle->timed.push_back(timed);
-  return CudaStatus::ok;
-}
-
 CudaStatus copy_over_bus(Handle* handle, void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind,
                          cudaStream_t stream) {
-  static constexpr KernelEntry kNames[] = {{kCudaCopyToDevice, nullptr, nullptr}, {kCudaCopyToHost, nullptr, nullptr}};
+  static constexpr KernelEntry kNames[] = {{kCudaCopyToDevice}, {kCudaCopyToHost}};
   return start_timed(handle, &kNames[kind == cudaMemcpyHostToDevice ? 0 : 1], stream,
                      [&] { return check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync"); });
 }
@@ -326,6 +240,19 @@ CudaStatus synchronize(Handle* handle) {
   return CudaStatus::ok;
 }
 
+__global__ void spin(long long cycles) {
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) {
+  }
+}
+
+CudaStatus hold(Handle* handle, std::uint64_t nanoseconds) {
+  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  const auto cycles = static_cast<long long>(nanoseconds * static_cast<std::uint64_t>(handle->clock_khz) / 1000000);
+  LOCKSTEP_CUDA_TRY(launch(NamedKernel<long long>{"spin", spin}, dim3(1), dim3(1), 0, handle->kernels, cycles), "spin");
+  return CudaStatus::ok;
+}
+
 CudaStatus time_kernels(Handle* handle, int on) {
   if (const CudaStatus status = read_times(handle, handle->timed.size()); status != CudaStatus::ok) return status;
   if (on != 0) handle->times.clear();
@@ -341,77 +268,16 @@ CudaStatus kernel_times(Handle* handle, CudaKernelTime* times, int capacity, int
   return CudaStatus::ok;
 }
 
-CudaStatus open_library(Handle* handle) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
-  std::string why;
-  if (handle->library.open(handle->kernels, why)) return CudaStatus::ok;
-  return fail(CudaStatus::no_library, "cuBLAS", why.c_str());
-}
-
-CudaStatus gemm(Handle* handle, const CudaGemm* product) {
-  if (const CudaStatus status = open_library(handle); status != CudaStatus::ok) return status;
-  static constexpr KernelEntry kGemm{"cublas_gemm", nullptr, nullptr};
-  return start_timed(handle, &kGemm, handle->kernels, [&] {
-    const int error = handle->library.multiply(*product);
-    return error == 0 ? CudaStatus::ok
-                      : fail(CudaStatus::failed, "cuBLAS gemm", ("status " + std::to_string(error)).c_str());
-  });
-}
-
-CudaStatus open_dnn(Handle* handle) {
-  if (const CudaStatus status = open_library(handle); status != CudaStatus::ok) return status;
-  std::string why;
-  if (handle->dnn.open(handle->kernels, why)) return CudaStatus::ok;
-  return fail(CudaStatus::no_library, "cuDNN", why.c_str());
-}
-
-/// What a status of Cudnn means.
-CudaStatus check_dnn(const Handle* handle, int status, const char* what) {
-  if (status == kCudnnSuccess) return CudaStatus::ok;
-  if (status < 0) return fail(CudaStatus::failed, what, ("status " + std::to_string(-status) + " of cuBLAS").c_str());
-  const bool lacks = status >= kCudnnNotSupported && status < kCudnnNotSupported + 1000;
-  return fail(lacks ? CudaStatus::not_supported : CudaStatus::failed, what, handle->dnn.describe(status));
-}
-
-template <class Call>
-CudaStatus start_dnn(Handle* handle, const KernelEntry* kernel, const Call& call) {
-  if (const CudaStatus status = open_dnn(handle); status != CudaStatus::ok) return status;
-  return start_timed(handle, kernel, handle->kernels, [&] { return check_dnn(handle, call(), kernel->name); });
-}
-
-CudaStatus convolution_scratch(Handle* handle, const CudaConvolutionShape* shape, std::uint64_t* bytes) {
-  if (const CudaStatus status = open_dnn(handle); status != CudaStatus::ok) return status;
-  return check_dnn(handle, handle->dnn.scratch_of(*shape, *bytes), "cudnn_convolution");
-}
-
-CudaStatus convolve(Handle* handle, const CudaConvolution* c) {
-  static constexpr KernelEntry kNames[] = {{"cudnn_convolution_forward", nullptr, nullptr},
-                                           {"cudnn_convolution_backward_data", nullptr, nullptr},
-                                           {"cudnn_convolution_backward_weights", nullptr, nullptr}};
-  return start_dnn(handle, &kNames[c->shape.operation], [&] { return handle->dnn.convolve(*c, handle->library); });
-}
-
-CudaStatus pool(Handle* handle, const CudaPooling* p) {
-  static constexpr KernelEntry kNames[] = {{"cudnn_pooling_forward", nullptr, nullptr},
-                                           {"cudnn_pooling_backward", nullptr, nullptr}};
-  return start_dnn(handle, &kNames[p->dx.address == 0 ? 0 : 1], [&] { return handle->dnn.pool(*p); });
-}
-
-CudaStatus normalise(Handle* handle, const CudaNormalisation* n) {
-  static constexpr KernelEntry kNames[] = {{"cudnn_batch_norm_training", nullptr, nullptr},
-                                           {"cudnn_batch_norm_inference", nullptr, nullptr},
-                                           {"cudnn_batch_norm_backward", nullptr, nullptr}};
-  return start_dnn(handle, &kNames[n->operation], [&] { return handle->dnn.normalise(*n); });
-}
-
 void explain(char* text, std::size_t capacity) { std::snprintf(text, capacity, "%s", last_failure); }
 
 constexpr CudaPlugin kPlugin = {kCudaPluginVersion,
                                 LOCKSTEP_CUDA_TOOLKIT,
                                 count_devices,
                                 describe,
+                                choose,
                                 open_device,
                                 close_device,
+                                memory_of,
                                 allocate,
                                 release,
                                 to_device,
@@ -423,6 +289,7 @@ constexpr CudaPlugin kPlugin = {kCudaPluginVersion,
                                 fill,
                                 launch_kernel,
                                 synchronize,
+                                hold,
                                 time_kernels,
                                 kernel_times,
                                 open_library,

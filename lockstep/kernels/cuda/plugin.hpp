@@ -10,7 +10,7 @@
 namespace lockstep {
 
 /// Changes with every change of CudaPlugin: a plugin of another build is refused.
-inline constexpr int kCudaPluginVersion = 2;
+inline constexpr int kCudaPluginVersion = 3;
 inline constexpr const char* kCudaPluginSymbol = "lockstep_cuda_plugin";
 
 /// What functions of the plugin return.
@@ -19,6 +19,8 @@ enum class CudaStatus : int {
   no_driver,
   old_driver,
   no_device,
+  no_image,  // the plugin holds no kernels for this device
+  lost,      // the device, in the middle of work: a reset, its time limit, broken memory
   out_of_memory,
   no_kernel,
   wrong_arguments,
@@ -32,6 +34,12 @@ struct CudaFacts {
   std::uint64_t memory_bytes, free_bytes, shared_bytes;  // shared_bytes: of one block
   int major, minor;                                      // compute capability
   int multiprocessors, max_threads;                      // max_threads: of one block
+};
+
+/// The memory of a device that is open.
+struct CudaMemory {
+  std::uint64_t total_bytes, free_bytes;
+  std::uint64_t stack_bytes;  // what the driver takes for the threads that run at the same time, at the first launch
 };
 
 enum class CudaKind : std::int32_t { address, int32, int64, uint32, uint64, float32, float64 };
@@ -80,6 +88,13 @@ struct CudaConvolution {
   std::uint64_t x, w, b, y, scratch;  // b: 0 where there is none
 };
 
+/// The most memory that a convolution of cuDNN may ask for, on a device with so much in all. The same for every run on
+/// a card: what is free decides nothing, so neither does it decide the algorithm.
+constexpr std::uint64_t cudnn_workspace(std::uint64_t memory_bytes) {
+  constexpr std::uint64_t kMost = std::uint64_t{256} << 20;
+  return memory_bytes / 16 < kMost ? memory_bytes / 16 : kMost;
+}
+
 /// A matrix of planes * height * width rows by samples, whose rows lie `stride` apart.
 struct CudaImages {
   std::int32_t height, width, stride;
@@ -124,8 +139,11 @@ struct CudaPlugin {
   /// How many devices there are; `driver` is the version of CUDA that the driver knows (13000), 0 without one.
   CudaStatus (*count)(int* devices, int* driver);
   CudaStatus (*describe)(int device, CudaFacts* facts);
+  /// Makes this the device of the process, before MPI looks for one.
+  CudaStatus (*choose)(int device);
   CudaStatus (*open)(int device, CudaDeviceHandle** handle);
   void (*close)(CudaDeviceHandle* handle);
+  CudaStatus (*memory)(CudaDeviceHandle* handle, CudaMemory* memory);
   CudaStatus (*allocate)(CudaDeviceHandle* handle, std::uint64_t bytes, std::uint64_t* address);
   CudaStatus (*release)(CudaDeviceHandle* handle, std::uint64_t address);
   /// In the order of kernels; the host's bytes may be changed when it returns.
@@ -141,6 +159,9 @@ struct CudaPlugin {
   CudaStatus (*fill)(CudaDeviceHandle* handle, std::uint64_t to, int byte, std::uint64_t bytes);
   CudaStatus (*launch)(CudaDeviceHandle* handle, const CudaLaunch* launch);
   CudaStatus (*synchronize)(CudaDeviceHandle* handle);
+  /// Keeps the kernels that are launched from now on waiting for this long, so that they follow each other without
+  /// gaps.
+  CudaStatus (*hold)(CudaDeviceHandle* handle, std::uint64_t nanoseconds);
   /// From now on (or no longer) every kernel, product and copy is timed with two events; switching it on forgets
   /// earlier times.
   CudaStatus (*time_kernels)(CudaDeviceHandle* handle, int on);

@@ -1,5 +1,5 @@
-// The kernels of kernels/device/text in CUDA C++ (text/prelude.h says what the words mean), and a table of them by name.
-// Included by kernels_float.cu and kernels_double.cu, which define REAL, WORD and REAL_IS_DOUBLE.
+// The kernels of kernels/device/text in CUDA C++ (text/prelude.h says what the words mean), and a table of them by
+// name. Included by kernels_float.cu and kernels_double.cu, which define REAL, WORD and REAL_IS_DOUBLE.
 
 #include <string_view>
 #include <unordered_map>
@@ -65,7 +65,7 @@ __device__ __forceinline__ WORD as_bits(float value) { return __float_as_uint(va
 using Entries = std::unordered_map<std::string_view, KernelEntry>;
 
 const Entries& entries() {
-#define LOCKSTEP_ENTRY(program, kernel) {#kernel, {#kernel, &takes<&kernel>, &start<&kernel>}},
+#define LOCKSTEP_ENTRY(program, kernel) {#kernel, {#kernel, &takes<&kernel>, &start<&kernel>, &examine<&kernel>}},
   static const Entries all = {LOCKSTEP_DEVICE_KERNELS(LOCKSTEP_ENTRY)};
   return all;
 }
@@ -73,6 +73,12 @@ const Entries& entries() {
 const KernelEntry* find_in(const Entries& all, const char* name) {
   const auto found = all.find(name);
   return found == all.end() ? nullptr : &found->second;
+}
+
+cudaError_t for_each_in(const Entries& all, cudaError_t (*visit)(const KernelEntry& kernel, void* data), void* data) {
+  for (const auto& entry : all)
+    if (const cudaError_t error = visit(entry.second, data); error != cudaSuccess) return error;
+  return cudaSuccess;
 }
 
 }  // namespace

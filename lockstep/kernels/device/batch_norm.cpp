@@ -10,12 +10,33 @@ Shape over_slots(const Device& device, std::int64_t channels, std::int64_t slots
   return {.groups = {channels * slots, 1, 1}};
 }
 
+/// Sixteen work-items, the virtual lanes, for each channel of a slot, and sixteen of those to a group: for GPUs, where
+/// one work-item each would leave most of them idle and read in strides.
+Shape over_lanes(std::int64_t channels, std::int64_t slots) {
+  constexpr std::int64_t kStatistics = 16;  // as in text/batch_norm.h
+  return {.groups = {divide_up(channels * slots, kStatistics), 1, 1}, .group_size = {kLanes, kStatistics, 1}};
+}
+
+template <Style kStyle>
+bool by_lanes(const Device& device) {
+  return kStyle == Style::tuned && !device.info().is_cpu;
+}
+
 }  // namespace
 
 template <class T, Style kStyle>
 void batch_norm_forward(const BatchNormForward<T>& a, KernelContext& context) {
   const std::int64_t slots = a.slots.count();
   T* const sums = context.scratch<T>(2 * a.channels * slots);
+  if (by_lanes<kStyle>(context.device()) && a.y.rows > 0 && a.y.cols > 0) {
+    const std::int64_t* const bounds = context.device().constant(a.slots.bounds);
+    start<T>(context, "batch_norm_statistics", over_lanes(a.channels, slots), a.channels, a.pixels, a.eps, a.x.data,
+             a.x.stride, bounds, slots, a.mean, a.inv_std, sums);
+    start<T>(context, "batch_norm_apply", over_matrix(context.device(), Style::naive, a.y.rows, a.y.cols), a.channels,
+             a.pixels, a.x.data, a.x.stride, a.gamma, a.beta, a.mean, a.inv_std, bounds, slots, a.y.data, a.y.stride,
+             sums, a.sum_mean, a.sum_var, a.y.cols);
+    return;
+  }
   start<T>(context, "batch_norm_forward", over_slots(context.device(), a.channels, slots), a.channels, a.pixels, a.eps,
            a.x.data, a.x.stride, a.gamma, a.beta, context.device().constant(a.slots.bounds), slots, a.y.data,
            a.y.stride, a.mean, a.inv_std, sums);
@@ -26,6 +47,18 @@ template <class T, Style kStyle>
 void batch_norm_backward(const BatchNormBackward<T>& a, KernelContext& context) {
   const std::int64_t slots = a.slots.count();
   T* const sums = context.scratch<T>(2 * a.channels * slots);
+  if (by_lanes<kStyle>(context.device())) {
+    const std::int64_t* const bounds = context.device().constant(a.slots.bounds);
+    start<T>(context, "batch_norm_slopes", over_lanes(a.channels, slots), a.channels, a.pixels, a.x.data, a.x.stride,
+             a.dy.data, a.dy.stride, a.mean, a.inv_std, bounds, slots, sums);
+    if (a.dx.data == nullptr || a.dx.rows == 0 || a.dx.cols == 0)
+      add_slots(context, a.channels, slots, sums, a.dbeta, a.dgamma);
+    else
+      start<T>(context, "batch_norm_apply_backward", over_matrix(context.device(), Style::naive, a.dx.rows, a.dx.cols),
+               a.channels, a.pixels, a.x.data, a.x.stride, a.dy.data, a.dy.stride, a.gamma, a.mean, a.inv_std, bounds,
+               slots, a.dx.data, a.dx.stride, sums, a.dbeta, a.dgamma, a.dx.cols);
+    return;
+  }
   start<T>(context, "batch_norm_backward", over_slots(context.device(), a.channels, slots), a.channels, a.pixels,
            a.x.data, a.x.stride, a.dy.data, a.dy.stride, a.gamma, a.mean, a.inv_std,
            context.device().constant(a.slots.bounds), slots, a.dx.data, a.dx.stride, sums);

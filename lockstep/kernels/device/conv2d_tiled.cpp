@@ -53,20 +53,28 @@ struct Image {
 template <class T>
 bool convolve(KernelContext& context, ConstMatrix<T> x, const Image& from, const Weights<T>& w, Matrix<T> y,
               const Image& to, const Axis& v, const Axis& h) {
-  const std::int64_t row_groups = std::min(power_of_two(divide_up(to.channels, kRows)), kMostRowGroups);
+  std::int64_t row_groups = std::min(power_of_two(divide_up(to.channels, kRows)), kMostRowGroups);
   const std::int64_t width = divide_up(to.width, h.phases);
   std::int64_t pixel_groups = std::min(power_of_two(divide_up(width, kPixels<T>)), kMostWarps / row_groups);
   while (pixel_groups > 0 && h.patch(pixel_groups * kPixels<T>) > kColumns<T>) pixel_groups /= 2;
+  // Smaller groups where there would be fewer than multiprocessors; two warps at least.
+  const auto groups_of = [&](std::int64_t pixels, std::int64_t rows) {
+    return divide_up(y.cols, kSamples) * h.phases * divide_up(width, std::max<std::int64_t>(pixels, 1) * kPixels<T>) *
+           to.height * divide_up(to.channels, rows * kRows) * w.groups;
+  };
+  while (pixel_groups * row_groups > 2 && groups_of(pixel_groups, row_groups) < context.device().info().compute_units)
+    (pixel_groups > 1 ? pixel_groups : row_groups) /= 2;
   if (pixel_groups == 0 || h.most_taps() > kTaps || context.device().info().max_group < kSamples * kMostWarps)
     return false;
   const std::int64_t row_tiles = divide_up(to.channels, row_groups * kRows);
   const std::int64_t pixel_tiles = h.phases * divide_up(width, pixel_groups * kPixels<T>);
-  const Shape shape{.groups = {divide_up(y.cols, kSamples) * pixel_tiles, row_tiles * w.groups, to.height},
-                    .group_size = {kSamples, pixel_groups, row_groups}};
+  const std::int64_t groups = divide_up(y.cols, kSamples) * pixel_tiles * to.height * row_tiles * w.groups;
+  if (groups > kMostInX) return false;
+  const Shape shape{.groups = {groups, 1, 1}, .group_size = {kSamples, pixel_groups, row_groups}};
   start<T>(context, "conv2d_tiled", shape, x.data, x.stride, from.channels, from.height, from.width, w.data, w.row_step,
            w.depth_step, w.group_step, w.bias, y.data, y.stride, to.channels, to.height, to.width, y.cols, row_tiles,
-           v.phases, v.offset, v.dilation, v.taps, v.tap_step, v.pixel_step, v.step, h.phases, h.offset, h.dilation,
-           h.taps, h.tap_step, h.pixel_step, h.step);
+           pixel_tiles, v.phases, v.offset, v.dilation, v.taps, v.tap_step, v.pixel_step, v.step, h.phases, h.offset,
+           h.dilation, h.taps, h.tap_step, h.pixel_step, h.step);
   return true;
 }
 
@@ -135,23 +143,32 @@ bool conv2d_backward_weights_tiled(const Conv2dBackwardWeights<T>& a, KernelCont
   Device& device = context.device();
   const Conv2dGeometry& g = a.geometry;
   const std::int64_t taps = g.in_per_group() * g.kernel_h * g.kernel_w, all_taps = taps + (a.db == nullptr ? 0 : 1);
-  const std::int64_t row_groups = std::min(power_of_two(divide_up(g.out_per_group(), kItemRows)), kMostItems);
-  const Piece piece = piece_of<T>(g, all_taps);
+  std::int64_t row_groups = std::min(power_of_two(divide_up(g.out_per_group(), kItemRows)), kMostItems);
+  Piece piece = piece_of<T>(g, all_taps);
+  // Smaller groups where there would be fewer than multiprocessors, with a chunk for every slot; one warp at least.
+  const auto groups_of = [&](std::int64_t tap_groups, std::int64_t rows) {
+    return divide_up(all_taps, tap_groups * kItemTaps<T>) * divide_up(g.out_per_group(), rows * kItemRows) * g.groups *
+           a.slots.count();
+  };
+  while (piece.tap_groups * row_groups > 2 && groups_of(piece.tap_groups, row_groups) < device.info().compute_units)
+    (piece.tap_groups > 1 ? piece.tap_groups : row_groups) /= 2;
   if (piece.pixels == 0 || device.info().max_group < kVirtualLanes * kMostItems * kMostItems) return false;
   const std::int64_t row_tiles = divide_up(g.out_per_group(), row_groups * kItemRows);
   const std::int64_t tap_tiles = divide_up(all_taps, piece.tap_groups * kItemTaps<T>);
   const std::int64_t weights = g.out_channels * taps, slots = a.slots.count();
   const std::int64_t chunks = slot_chunks<T>(device, slots, tap_tiles * row_tiles * g.groups, weights + g.out_channels);
-  T* const sums = chunks == 1 ? a.dw : context.scratch<T>(chunks * (weights + g.out_channels));
+  const std::int64_t each = weights + g.out_channels, apart = chunks == 1 ? 0 : chunks * each;
+  const std::int64_t levels = tree_levels(slots / chunks);
+  T* const scratch = context.scratch<T>(apart + chunks * levels * each);
+  T* const sums = chunks == 1 ? a.dw : scratch;
   T* const bias = a.db == nullptr ? nullptr : chunks == 1 ? a.db : sums + weights;
-  const Shape shape{.groups = {tap_tiles, row_tiles * g.groups, chunks},
+  const Shape shape{.groups = {tap_tiles * row_tiles * g.groups, 1, chunks},
                     .group_size = {kVirtualLanes, row_groups, piece.tap_groups}};
   start_conv<T>(context, "conv2d_weights_tiled", shape, g, a.x.data, a.x.stride, a.dy.data, a.dy.stride,
-                device.constant(a.slots.bounds), slots / chunks, sums, bias, weights + g.out_channels, row_tiles,
-                piece.pixels);
+                device.constant(a.slots.bounds), slots / chunks, sums, bias, each, scratch + apart, levels, row_tiles,
+                tap_tiles, piece.pixels);
   if (chunks == 1) return true;
-  add_chunks<T>(context, sums, weights + g.out_channels, chunks, a.dw, weights);
-  if (a.db != nullptr) add_chunks<T>(context, bias, weights + g.out_channels, chunks, a.db, g.out_channels);
+  add_chunks_of_layer<T>(context, sums, chunks, a.dw, weights, a.db, g.out_channels);
   return true;
 }
 

@@ -24,6 +24,9 @@ struct DeviceInfo {
   std::string name, vendor, driver, platform;  // as the driver says them
   std::string kind;                            // "gpu", "cpu", "accelerator"
   std::int64_t memory_bytes = 0, max_allocation_bytes = 0, local_bytes = 0;
+  std::int64_t available_bytes =
+      0;                           // of the memory, to this rank: without what others and the driver take; 0: not known
+  std::int64_t library_bytes = 0;  // the most that a library takes for its own work, beside what it is given
   std::int64_t compute_units = 0, max_group = 1, clock_mhz = 0;
   std::int64_t lanes_float32 = 1, lanes_float64 = 1;  // samples that one work-item takes: 1 on GPUs, a vector on CPUs
   bool is_cpu = false, float64 = true;
@@ -117,6 +120,9 @@ class Device : public Memory {
   /// everything at once.)
   virtual void flush() {}
   virtual void synchronize() = 0;
+  /// Keeps what is launched from now on waiting for so long, where the device can: then the launches of a measurement
+  /// follow each other, and a kernel's time holds none of the host's.
+  virtual void hold(double seconds) { static_cast<void>(seconds); }
 
   const DeviceTraffic& traffic() const { return traffic_; }
 

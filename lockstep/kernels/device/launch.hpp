@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string_view>
 
 #include "lockstep/kernels/device/device.hpp"
@@ -51,7 +52,9 @@ void start(KernelContext& context, std::string_view kernel, const Shape& shape, 
 inline constexpr std::int64_t kGroup = 64;          // work-items of element-wise kernels
 inline constexpr std::int64_t kSide = 16;           // of the square groups of the naive linear kernels
 inline constexpr std::int64_t kMostGroups = 65535;  // in y and z, on every device
-inline constexpr std::int64_t kTurns = 4;           // work-groups per processor, so that none waits long for the last
+inline constexpr std::int64_t kMostInX = 0x7fffffff;
+inline constexpr std::int64_t kMostScratch = std::int64_t{64} << 20;  // bytes, for the sums of chunks of slots
+inline constexpr std::int64_t kTurns = 4;  // work-groups per processor, so that none waits long for the last
 
 /// One work-item per element of a matrix; on a processor few work-items, each with whole rows in vectors.
 inline Shape over_matrix(const Device& device, Style style, std::int64_t rows, std::int64_t cols) {
@@ -108,19 +111,31 @@ void add_slots(KernelContext& context, std::int64_t channels, std::int64_t slots
 /// `groups` work-groups each, while the sums of all chunks, `count` each, stay small.
 template <class T>
 std::int64_t slot_chunks(const Device& device, std::int64_t slots, std::int64_t groups, std::int64_t count) {
-  constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
   std::int64_t chunks = 1;
   while (chunks < slots && chunks * groups < kTurns * device.info().compute_units &&
-         2 * chunks * count * static_cast<std::int64_t>(sizeof(T)) <= kMostBytes)
+         2 * chunks * count * static_cast<std::int64_t>(sizeof(T)) <= kMostScratch)
     chunks *= 2;
   return chunks;
 }
+
+/// How many left branches of the tree over so many slots, a power of two, wait at the same time.
+inline std::int64_t tree_levels(std::int64_t slots) { return std::bit_width(static_cast<std::uint64_t>(slots)) - 1; }
 
 /// y = the tree over what the chunks left at sums, sums + step, ...
 template <class T>
 void add_chunks(KernelContext& context, const T* sums, std::int64_t step, std::int64_t chunks, T* y,
                 std::int64_t count) {
   start<T>(context, "add_slots", over_vector(context.device(), Style::naive, count), sums, step, chunks, y, count);
+}
+
+/// The same for the weights and, behind each chunk of them, the bias of a layer; one launch where the two lie behind
+/// each other in the gradient too.
+template <class T>
+void add_chunks_of_layer(KernelContext& context, const T* sums, std::int64_t chunks, T* dw, std::int64_t weights, T* db,
+                         std::int64_t outputs) {
+  const bool together = db == dw + weights;
+  add_chunks<T>(context, sums, weights + outputs, chunks, dw, weights + (together ? outputs : 0));
+  if (db != nullptr && !together) add_chunks<T>(context, sums + weights, weights + outputs, chunks, db, outputs);
 }
 
 }  // namespace lockstep::device

@@ -32,10 +32,28 @@ void linear_backward_weights_naive(const LinearBackwardWeights<T>& a, KernelCont
            a.dw.cols, a.dw.rows);
 }
 
-/// 64 by 64 outputs for 16 by 16 work-items.
-Shape over_blocks(std::int64_t rows, std::int64_t cols, std::int64_t chunks = 1) {
-  constexpr std::int64_t kBlock = 64;
-  return {.groups = {divide_up(cols, kBlock), divide_up(rows, kBlock), chunks}, .group_size = {kSide, kSide, 1}};
+/// Sixteen by sixteen work-items with `side` by `side` outputs each. Rows, of which there may be millions, run along
+/// the axis that is long on CUDA.
+Shape over_blocks(std::int64_t rows, std::int64_t cols, std::int64_t chunks = 1, std::int64_t side = 4) {
+  const std::int64_t block = kSide * side;
+  return {.groups = {divide_up(rows, block), divide_up(cols, block), chunks}, .group_size = {kSide, kSide, 1}};
+}
+
+/// The largest tiles of which there are as many as multiprocessors: an idle one costs more than a smaller tile.
+template <class T>
+void start_tiled(const LinearProduct<T>& a, KernelContext& context) {
+  const Device& device = context.device();
+  const auto start_with = [&](std::string_view kernel, std::int64_t side) {
+    start<T>(context, kernel, over_blocks(a.y.rows, a.y.cols, 1, side), a.x.data, a.x.stride, a.w, a.row_step, a.k_step,
+             a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
+  };
+  const auto enough = [&](std::int64_t side) {
+    const Shape shape = over_blocks(a.y.rows, a.y.cols, 1, side);
+    return shape.groups[0] * shape.groups[1] >= device.info().compute_units;
+  };
+  if (enough(4)) return start_with("linear_tiled", 4);
+  if (enough(2)) return start_with("linear_tiled_2", 2);
+  start_with("linear_tiled_1", 1);
 }
 
 }  // namespace
@@ -43,10 +61,9 @@ Shape over_blocks(std::int64_t rows, std::int64_t cols, std::int64_t chunks = 1)
 template <class T>
 void linear_product(const LinearProduct<T>& a, KernelContext& context) {
   const Device& device = context.device();
-  const bool tiled = device.info().lanes<T>() == 1;
-  start<T>(context, tiled ? "linear_tiled" : "linear_rows",
-           tiled ? over_blocks(a.y.rows, a.y.cols) : over_tiles<T>(device, a.y.cols, tiles_of(a.y.rows)), a.x.data,
-           a.x.stride, a.w, a.row_step, a.k_step, a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
+  if (device.info().lanes<T>() == 1) return start_tiled(a, context);
+  start<T>(context, "linear_rows", over_tiles<T>(device, a.y.cols, tiles_of(a.y.rows)), a.x.data, a.x.stride, a.w,
+           a.row_step, a.k_step, a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
 }
 
 template <class T, Style kStyle>
@@ -71,14 +88,15 @@ void linear_weights_tiled(const LinearBackwardWeights<T>& a, KernelContext& cont
   const Shape whole = over_blocks(rows, in + 1);
   const std::int64_t chunks =
       a.dw.stride == in ? slot_chunks<T>(device, slots, whole.groups[0] * whole.groups[1], weights + rows) : 1;
-  T* const sums = chunks == 1 ? a.dw.data : context.scratch<T>(chunks * (weights + rows));
+  const std::int64_t apart = chunks == 1 ? 0 : chunks * (weights + rows), levels = tree_levels(slots / chunks);
+  T* const scratch = context.scratch<T>(apart + chunks * levels * (weights + rows));
+  T* const sums = chunks == 1 ? a.dw.data : scratch;
   T* const bias = a.db == nullptr ? nullptr : chunks == 1 ? a.db : sums + weights;
   start<T>(context, "linear_weights_tiled", over_blocks(rows, in + 1, chunks), a.x.data, a.x.stride, a.dy.data,
-           a.dy.stride, device.constant(a.slots.bounds), slots / chunks, sums, a.dw.stride, bias, weights + rows, in,
-           rows);
+           a.dy.stride, device.constant(a.slots.bounds), slots / chunks, sums, a.dw.stride, bias, weights + rows,
+           scratch + apart, weights + rows, levels, in, rows);
   if (chunks == 1) return;
-  add_chunks<T>(context, sums, weights + rows, chunks, a.dw.data, weights);
-  if (a.db != nullptr) add_chunks<T>(context, bias, weights + rows, chunks, a.db, rows);
+  add_chunks_of_layer<T>(context, sums, chunks, a.dw.data, weights, a.db, rows);
 }
 
 }  // namespace

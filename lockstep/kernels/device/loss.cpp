@@ -28,9 +28,11 @@ void loss_gradient(const LossGradient<T>& a, KernelContext& context) {
 /// Everything but the bounds lies on the device.
 template <class T, Style kStyle>
 void score_slots(const ScoreSlots<T>& a, KernelContext& context) {
-  start<T>(context, "score_slots", over_vector(context.device(), Style::naive, a.slots.count()), code_of(a.kind),
-           a.z.data, a.z.stride, a.z.rows, a.labels, a.loss, context.device().constant(a.slots.bounds), a.slots.count(),
-           a.sum, a.correct);
+  // As in text/loss.h: a group per slot; on a processor one work-item each.
+  const Shape shape{.groups = {a.slots.count(), 1, 1},
+                    .group_size = {context.device().info().is_cpu ? 1 : kGroup, 1, 1}};
+  start<T>(context, "score_slots", shape, code_of(a.kind), a.z.data, a.z.stride, a.z.rows, a.labels, a.loss,
+           context.device().constant(a.slots.bounds), a.slots.count(), a.sum, a.correct);
 }
 
 LOCKSTEP_DEVICE_INSTANTIATE(softmax_forward, SoftmaxForward)

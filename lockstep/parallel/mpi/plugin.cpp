@@ -22,6 +22,10 @@ namespace {
 
 std::vector<MPI_Request> requests;
 std::vector<int> unused;
+std::vector<MPI_Comm> groups;  // by number; MPI_COMM_NULL: closed
+bool started_here = false;     // MPI, by this plugin and not by mpi4py
+
+MPI_Comm comm_of(int group) { return groups[static_cast<std::size_t>(group)]; }
 
 int take_request() {
   if (unused.empty()) {
@@ -39,9 +43,9 @@ int takes_cuda() {
   return query != nullptr && query() != 0 ? 1 : 0;
 }
 
-int gather_processors(int machine, lockstep::MpiProcessors* processors) {
+int gather_processors(MPI_Comm all, int machine, lockstep::MpiProcessors* processors) {
   MPI_Comm neighbours = MPI_COMM_NULL;
-  int error = MPI_Comm_split(MPI_COMM_WORLD, machine, 0, &neighbours);
+  int error = MPI_Comm_split(all, machine, 0, &neighbours);
   if (error != MPI_SUCCESS) return error;
   MPI_Comm_size(neighbours, &processors->ranks);
   error =
@@ -107,23 +111,49 @@ void keep_to_shared_memory() {
   ::setenv("FI_SOCKETS_IFACE", "lo", 0);
 }
 
-int start(lockstep::MpiFacts* facts, int machine, lockstep::MpiProcessors* processors) {
+int start_mpi() {
   // Where ranks share cores, Open MPI yields in every MPI_Test, after a nap too, and the core is lost again for
   // milliseconds. Ranks::wait yields when that is of use.
   ::setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
   keep_to_shared_memory();
-  int provided = 0, length = 0;
-  int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+  int provided = 0;
+  const int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+  started_here = error == MPI_SUCCESS;
+  return error;
+}
+
+/// The communicator of a group: what somebody else may use too is duplicated, so that messages do not mix.
+int open_communicator(const int* communicator, MPI_Comm* all) {
+  int started = 0, level = 0;
+  MPI_Initialized(&started);
+  if (started == 0 && communicator != nullptr) return lockstep::kMpiNotStarted;
+  if (started == 0) {
+    *all = MPI_COMM_WORLD;
+    return start_mpi();
+  }
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_SERIALIZED) return lockstep::kMpiTooFewThreads;
+  return MPI_Comm_dup(communicator != nullptr ? MPI_Comm_f2c(*communicator) : MPI_COMM_WORLD, all);
+}
+
+int start(const int* communicator, lockstep::MpiFacts* facts, int machine, lockstep::MpiProcessors* processors,
+          int* group) {
+  MPI_Comm all = MPI_COMM_NULL;
+  int length = 0;
+  int error = open_communicator(communicator, &all);
   if (error != MPI_SUCCESS) return error;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &facts->rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &facts->size);
+  *group = static_cast<int>(groups.size());
+  groups.push_back(all);
+  MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(all, &facts->rank);
+  MPI_Comm_size(all, &facts->size);
   MPI_Comm node = MPI_COMM_NULL;
-  error = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  error = MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   if (error != MPI_SUCCESS) return error;
   MPI_Comm_size(node, &facts->local_size);
+  MPI_Comm_rank(node, &facts->local_rank);
   MPI_Comm_free(&node);
-  error = gather_processors(machine, processors);
+  error = gather_processors(all, machine, processors);
   if (error != MPI_SUCCESS) return error;
   char host[MPI_MAX_PROCESSOR_NAME] = {}, library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   MPI_Get_processor_name(host, &length);
@@ -135,17 +165,32 @@ int start(lockstep::MpiFacts* facts, int machine, lockstep::MpiProcessors* proce
   return MPI_SUCCESS;
 }
 
-int finish() { return MPI_Finalize(); }
+int finish(int group) {
+  int ended = 0;
+  MPI_Finalized(&ended);
+  MPI_Comm& all = groups[static_cast<std::size_t>(group)];
+  if (ended == 0 && all != MPI_COMM_WORLD) MPI_Comm_free(&all);
+  all = MPI_COMM_NULL;
+  const bool last = std::all_of(groups.begin(), groups.end(), [](MPI_Comm each) { return each == MPI_COMM_NULL; });
+  return last && started_here && ended == 0 ? MPI_Finalize() : MPI_SUCCESS;
+}
 
-int send(int to, int tag, const void* data, std::size_t bytes, int* request) {
+int compare(int group, int communicator, int* same) {
+  int result = MPI_UNEQUAL;
+  const int error = MPI_Comm_compare(comm_of(group), MPI_Comm_f2c(communicator), &result);
+  *same = result == MPI_IDENT || result == MPI_CONGRUENT ? 1 : 0;
+  return error;
+}
+
+int send(int group, int to, int tag, const void* data, std::size_t bytes, int* request) {
   *request = take_request();
-  return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD,
+  return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_of(group),
                    &requests[static_cast<std::size_t>(*request)]);
 }
 
-int receive(int from, int tag, void* data, std::size_t bytes, int* request) {
+int receive(int group, int from, int tag, void* data, std::size_t bytes, int* request) {
   *request = take_request();
-  return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD,
+  return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, comm_of(group),
                    &requests[static_cast<std::size_t>(*request)]);
 }
 
@@ -155,16 +200,20 @@ int test(int request, int* finished) {
   return error;
 }
 
-int sum(void* data, std::size_t count, MPI_Datatype type, int* request) {
+int sum(int group, void* data, std::size_t count, MPI_Datatype type, int* request) {
   *request = take_request();
-  return MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count), type, MPI_SUM, MPI_COMM_WORLD,
+  return MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count), type, MPI_SUM, comm_of(group),
                         &requests[static_cast<std::size_t>(*request)]);
 }
 
-int sum_float(float* data, std::size_t count, int* request) { return sum(data, count, MPI_FLOAT, request); }
-int sum_double(double* data, std::size_t count, int* request) { return sum(data, count, MPI_DOUBLE, request); }
+int sum_float(int group, float* data, std::size_t count, int* request) {
+  return sum(group, data, count, MPI_FLOAT, request);
+}
+int sum_double(int group, double* data, std::size_t count, int* request) {
+  return sum(group, data, count, MPI_DOUBLE, request);
+}
 
-void abort(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
+void abort(int group, int exit_code) { MPI_Abort(comm_of(group), exit_code); }
 
 void explain(int error, char* text, std::size_t capacity) {
   char message[MPI_MAX_ERROR_STRING] = {};
@@ -177,6 +226,6 @@ void explain(int error, char* text, std::size_t capacity) {
 
 extern "C" __attribute__((visibility("default"))) const lockstep::MpiPlugin* lockstep_mpi_plugin() {
   static const lockstep::MpiPlugin plugin = {
-      lockstep::kMpiPluginVersion, start, finish, send, receive, test, sum_float, sum_double, abort, explain};
+      lockstep::kMpiPluginVersion, start, finish, compare, send, receive, test, sum_float, sum_double, abort, explain};
   return &plugin;
 }

@@ -30,6 +30,7 @@ class SmpiTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int local_size() const override { return 1; }
+  int local_rank() const override { return 0; }
   std::string host() const override { return "node-" + std::to_string(rank_); }
   std::string describe() const override { return "SimGrid"; }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #define LOCKSTEP_CUDA_EMULATED 1
 
@@ -38,10 +39,19 @@ enum cudaError_t {
   cudaErrorInvalidConfiguration = 9,
   cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInsufficientDriver = 35,
+  cudaErrorDevicesUnavailable = 46,
+  cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorECCUncorrectable = 214,
+  cudaErrorUnsupportedPtxVersion = 222,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchTimeout = 702,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorLaunchFailure = 719,
 };
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
@@ -49,6 +59,7 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToHost = 2,
   cudaMemcpyDeviceToDevice = 3,
 };
+enum cudaDeviceAttr { cudaDevAttrClockRate = 13 };
 struct CUstream_st;
 struct CUevent_st;
 using cudaStream_t = CUstream_st*;
@@ -59,7 +70,7 @@ constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDis
 struct cudaDeviceProp {
   char name[256];
   std::size_t totalGlobalMem, sharedMemPerBlock;
-  int major, minor, multiProcessorCount, maxThreadsPerBlock, warpSize;
+  int major, minor, multiProcessorCount, maxThreadsPerBlock, maxThreadsPerMultiProcessor, warpSize;
 };
 struct cudaFuncAttributes {
   std::size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
@@ -71,6 +82,7 @@ cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorName(cudaError_t error);
@@ -114,8 +126,27 @@ void* inside_kernel(const void* argument, int position);
 struct SharedSection {
   char *begin, *end;
 };
+/// The arguments once more, as PTX takes them, and for which precision the kernel was compiled.
+struct PtxArguments {
+  std::vector<std::uint64_t> words;
+  bool float64;
+};
 cudaError_t enqueue_kernel(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-                           SharedSection section, std::function<void()> thread);
+                           SharedSection section, std::function<void()> thread, PtxArguments arguments);
+
+template <class T>
+std::uint64_t word_of(const T& argument) {
+  static_assert(sizeof argument <= sizeof(std::uint64_t));
+  std::uint64_t word = 0;
+  std::memcpy(&word, &argument, sizeof argument);
+  return word;
+}
+/// A kernel of both precisions is compiled for double where no parameter is a float.
+template <class... Parameters>
+PtxArguments ptx_arguments(const Parameters&... arguments) {
+  const bool is_float = (... || std::is_same_v<std::remove_cv_t<std::remove_pointer_t<Parameters>>, float>);
+  return {{word_of(arguments)...}, !is_float};
+}
 
 /// The argument as the kernel sees it; `position` counts them for messages.
 template <class T>
@@ -144,6 +175,11 @@ T shuffle(unsigned mask, T value, int source) {
 #define gridDim cuda_emulator::grid_size
 #define __syncthreads() cuda_emulator::wait_for_block(__FILE__, __LINE__)
 
+/// A clock that runs by itself: who waits for it comes to an end.
+inline long long clock64() {
+  static long long cycles = 0;
+  return cycles += 1000;
+}
 inline void __syncwarp(unsigned mask = 0xffffffffu) { cuda_emulator::exchange_in_warp(mask, 0, cuda_emulator::lane()); }
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32) {

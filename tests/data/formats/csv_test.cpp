@@ -1,5 +1,8 @@
 #include "lockstep/data/formats/csv.hpp"
 
+#include <cmath>
+
+#include "lockstep/data/table.hpp"
 #include "tests/data/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -15,76 +18,102 @@ std::vector<double> values_of(const Array& array) {
   return {values.begin(), values.end()};
 }
 
+using Words = std::vector<std::string>;
+
 TEST(Csv, ReadsNumbers) {
   const CsvTable table = parse("1,2.5,-3e2\n4,+5, 6 \n");
-  EXPECT_TRUE(table.columns.empty());
+  EXPECT_TRUE(table.names.empty());
   EXPECT_EQ(table.values.dims, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(values_of(table.values), (std::vector<double>{1, 2.5, -300, 4, 5, 6}));
+  EXPECT_EQ(values_of(parse("1,2\n\n3,4\n").values), (std::vector<double>{1, 2, 3, 4})) << "an empty line";
 }
 
 TEST(Csv, FindsTheSeparator) {
-  for (const char* text : {"1,2\n3,4", "1;2\r\n3;4\r\n", "1\t2\n3\t4\n\n\n",
+  for (const char* text : {"1,2\n3,4", "1;2\r\n3;4\r\n", "1\t2\n3\t4\n\n\n", "1|2\n3|4\n",
                            "\xEF\xBB\xBF"
                            "1,2\n3,4\n"}) {
     EXPECT_EQ(values_of(parse(text).values), (std::vector<double>{1, 2, 3, 4})) << text;
   }
-  EXPECT_EQ(parse("\"a,b,c\";d\n1;2\n").columns, (std::vector<std::string>{"a,b,c", "d"}));
+  EXPECT_EQ(parse("\"a,b,c\";d\n1;2\n").names, (Words{"a,b,c", "d"}));
   EXPECT_EQ(values_of(parse("7\n8\n").values), (std::vector<double>{7, 8}));
+  EXPECT_EQ(parse("a,b;c\n1,2\n", {.separator = ','}).names, (Words{"a", "b;c"}));
+}
+
+TEST(Csv, ReadsADecimalComma) {
+  const CsvTable table = parse("a;b\r\n1,5;2\r\n-0,25;3\r\n");
+  EXPECT_EQ(values_of(table.values), (std::vector<double>{1.5, 2, -0.25, 3}));
+  EXPECT_TRUE(table.guessed_decimal);
+  EXPECT_EQ(values_of(parse("1,5;2,5\n3,5;4,5\n").values), (std::vector<double>{1.5, 2.5, 3.5, 4.5}));
+  expect_data_error("t.csv: line 2 has \"1,5\" and line 3 \"2.5\"; say in data.decimal whether", [] {
+    parse("a;b\n1,5;0\n2.5;1\n");
+  });
+  EXPECT_EQ(parse("a;b\n1,5;0\n2.5;1\n", {.decimal = '.'}).columns[0].words, (Words{"1,5", "2.5"}));
+  EXPECT_EQ(parse("a,b\n\"1,5\",0\n", {.decimal = ','}).values.value(0), 1.5);
 }
 
 TEST(Csv, FindsTheHeader) {
   const CsvTable table = parse("height,\"the \"\"width\"\"\",label\n1,2,0\n");
-  EXPECT_EQ(table.columns, (std::vector<std::string>{"height", "the \"width\"", "label"}));
+  EXPECT_EQ(table.names, (Words{"height", "the \"width\"", "label"}));
   EXPECT_EQ(values_of(table.values), (std::vector<double>{1, 2, 0}));
   EXPECT_EQ(parse("1,2\n3,4\n", {.header = true}).values.dims.front(), 1);
-  expect_data_error("t.csv: line 1, byte 0: column 0: \"a\" is not a finite number",
-                    [] { parse("a,b\n1,2\n", {.header = false}); });
+  EXPECT_TRUE(parse("5.1,3.5,setosa\n4.9,3.0,setosa\n").names.empty()) << "words in every line are no header";
+  EXPECT_EQ(parse("name,kind\nann,x\nbob,y\n").names, (Words{"name", "kind"})) << "a line of words only is one";
+  EXPECT_TRUE(parse("name,kind\nann,x\n", {.header = false}).names.empty());
+  EXPECT_EQ(parse("a,a,a\n1,2,3\n").names, (Words{"a", "a (2)", "a (3)"}));
 }
 
-bool mentions_classes(std::string_view text, const CsvOptions& options) {
-  try {
-    parse(text, options);
-  } catch (const Error& error) {
-    return std::string_view(error.what()).find("class") != std::string_view::npos;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return false;
+TEST(Csv, KeepsWordsAndMissingFields) {
+  const CsvTable table = parse("colour,size\nred,1\n\"blue, dark\",NA\n,2\nred,nan\n?,N/A\n");
+  EXPECT_EQ(table.columns[0].words, (Words{"blue, dark", "red"}));
+  EXPECT_EQ(table.columns[0].missing, 2);
+  EXPECT_EQ(table.columns[0].first_missing.line, 4);
+  EXPECT_EQ(table.columns[1].missing, 3);
+  EXPECT_EQ(table.columns[1].first_missing.text, "NA");
+  EXPECT_TRUE(table.columns[1].words.empty());
+  EXPECT_EQ(table.values.value(0), 1);
+  EXPECT_EQ(table.values.value(2), 0);
+  EXPECT_TRUE(std::isnan(table.values.value(3)));
+  const auto first = [](auto, std::int64_t width) {
+    std::vector<bool> words(static_cast<std::size_t>(width), false);
+    words[0] = true;
+    return words;
+  };
+  EXPECT_EQ(parse("k,x\n10,1\n9,2\n", {.as_words = first}).columns[0].words, (Words{"9", "10"})) << "by value";
+  EXPECT_EQ(parse("k\ncaf\xE9\n").columns[0].words, (Words{"caf\xC3\xA9"})) << "Latin-1";
+}
+
+TEST(Csv, ReadsLineEndsInQuotes) {
+  const CsvTable table = parse("a,b\n\"x\ny\",1\nz,q\n");
+  EXPECT_EQ(table.columns[0].words, (Words{"x\ny", "z"}));
+  EXPECT_EQ(table.columns[1].first_word.line, 4);
 }
 
 TEST(Csv, RefusesWhatIsNoTable) {
   expect_data_error("t.csv: no numbers, at least one line was expected", [] { parse(""); });
   expect_data_error("t.csv: no numbers", [] { parse("a,b\n"); });
   expect_data_error("t.csv: line 2, byte 4: 3 fields, the first line has 2", [] { parse("1,2\n3,4,5\n"); });
-  expect_data_error("t.csv: line 2, byte 4: 1 fields, the first line has 2", [] { parse("1,2\n\n3,4\n"); });
-  expect_data_error(
-      "t.csv: line 3, byte 10: column 1 (b): \"setosa\" is not a finite number; this is the label: give "
-      "classes as integers from 0",
-      [] { parse("a,b\n1,2\n3,setosa\n", {.label = ""}); });
-  EXPECT_FALSE(mentions_classes("a,b\n1,2\n3,setosa\n", {.label = "a"})) << "b is a feature";
-  EXPECT_FALSE(mentions_classes("a,b\n1,2\n3,setosa\n", {.label = "b", .classes = false})) << "a real target";
-  for (const char* bad : {"nan", "inf", "1e999", "", "1.5x", "0x10", "--1", "+-1", "1 2"}) {
+  expect_data_error("t.csv: line 3, byte 5: 1 fields, the first line has 2", [] { parse("1,2\n\n3\n"); });
+  for (const char* bad : {"inf", "-Infinity"})
     expect_data_error("t.csv: line 2, byte 6: column 1: \"" + std::string(bad) + "\" is not a finite number",
                       [&] { parse("1,2\n3," + std::string(bad) + "\n"); });
-  }
+  for (const char* word : {"1e999", "1.5x", "0x10", "--1", "+-1", "1 2"})
+    EXPECT_EQ(parse("1,2\n3," + std::string(word) + "\n").columns[1].first_word.text, word);
   expect_data_error("t.csv: line 1, byte 2: a quoted field without its closing quote", [] { parse("1,\"2\n3,4\n"); });
   expect_data_error("t.csv: line 1, byte 5: text behind a closing quote", [] { parse("1,\"2\"3\n"); });
   expect_data_error("t.csv: line 1, byte 2: text behind a closing quote, or a stray", [] { parse("1\r2\r3\n"); });
+  expect_data_error("t.csv: text of two bytes per letter (UTF-16); save it as UTF-8", [] { parse("\xFF\xFE\x31"); });
 }
 
 TEST(Csv, FindsColumns) {
-  const CsvTable table = parse("a,b,c\n1,2,3\n4,5,6\n");
-  const auto find = [&](std::string_view column) { return find_column(table.columns, 3, column, "t.csv"); };
-  EXPECT_EQ(find("b"), 1);
-  EXPECT_EQ(find("last"), 2);
-  EXPECT_EQ(find("0"), 0);
-  expect_error(ExitCode::usage, "t.csv: no column \"d\" among 3 (names: a, b, c)", [&] { find("d"); });
-  expect_error(ExitCode::usage, "t.csv: no column \"3\" among 3", [&] { find("3"); });
+  const Words names = {"a", "b", "c"};
+  EXPECT_EQ(find_column(names, 3, "b"), 1);
+  EXPECT_EQ(find_column(names, 3, "last"), 2);
+  EXPECT_EQ(find_column(names, 3, "0"), 0);
+  EXPECT_EQ(find_column(names, 3, "d"), std::nullopt);
+  expect_error(ExitCode::usage, "t.csv: no column \"d\" among 3 (names: a, b, c)",
+               [&] { choose_label(names, 3, "d", "t.csv"); });
   expect_error(ExitCode::usage, "t.csv: no column \"a\" among 2 (it has no header)",
-               [] { find_column({}, 2, "a", "t.csv"); });
-  const CsvParts parts = take_column(table, 1);
-  EXPECT_EQ(values_of(parts.features), (std::vector<double>{1, 3, 4, 6}));
-  EXPECT_EQ(parts.features.dims, (std::vector<std::int64_t>{2, 2}));
-  EXPECT_EQ(values_of(parts.column), (std::vector<double>{2, 5}));
+               [] { choose_label({}, 2, "a", "t.csv"); });
 }
 
 TEST(Csv, ChoosesTheLabelByName) {
@@ -98,7 +127,7 @@ TEST(Csv, ChoosesTheLabelByName) {
     EXPECT_EQ(choose({"a", name, "b"}).column, 1) << name;
   EXPECT_EQ(choose({"x", "y", "kind"}).column, 2) << "y beside x is a coordinate";
   EXPECT_EQ(choose({"x", "y", "class"}).column, 2);
-  const CsvLabel last = choose({"height", "width", "kind"});
+  const LabelChoice last = choose({"height", "width", "kind"});
   EXPECT_EQ(last.column, 2);
   EXPECT_NE(last.note.find("the last one, column 2 (kind), is taken as the label; data.label_column"),
             std::string::npos)

@@ -1,5 +1,6 @@
 #include "lockstep/data/formats/image_folder.hpp"
 
+#include "lockstep/data/formats/npz.hpp"
 #include "tests/data/png_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -43,28 +44,65 @@ TEST(ImageFolder, UsesTheClassesOfTheTrainingSet) {
   const TemporaryFolder folder;
   write_file(folder.path() / "cat/a.png", grey_png(1, 1, 0));
   const std::vector<std::string> classes{"ant", "cat", "dog"};
-  EXPECT_EQ(read_image_folder(folder.path(), classes).samples.targets.labels, (std::vector<std::int32_t>{1}));
+  EXPECT_EQ(read_image_folder(folder.path(), {.classes = classes}).samples.targets.labels, (std::vector<std::int32_t>{1}));
   const std::vector<std::string> others{"ant"};
   expect_data_error((folder.path() / "cat").string() + ": the training set has no such class",
-                    [&] { read_image_folder(folder.path(), others); });
+                    [&] { read_image_folder(folder.path(), {.classes = others}); });
+}
+
+TEST(ImageFolder, SkipsWhatIsNoPicture) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "0/a.png", grey_png(2, 2, 0));
+  write_file(folder.path() / "0/Thumbs.db", to_bytes("x"));
+  write_file(folder.path() / "0/.hidden.png", to_bytes("x"));
+  write_file(folder.path() / "readme.txt", to_bytes("x"));
+  const ImageFolder read = read_image_folder(folder.path());
+  EXPECT_EQ(read.samples.features.dims.front(), 1);
+  ASSERT_EQ(read.notes.size(), 1u);
+  EXPECT_NE(read.notes[0].find("2 files skipped, since they are no pictures of a class: 0/Thumbs.db, readme.txt"),
+            std::string::npos)
+      << read.notes[0];
+}
+
+TEST(ImageFolder, BringsPicturesToOneSize) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "0/a.png", grey_png(2, 2, 10));
+  write_file(folder.path() / "0/b.png", grey_png(4, 4, 10));
+  const ImageFolder read = read_image_folder(folder.path(), {.resize = 2});
+  EXPECT_TRUE(read.resized);
+  EXPECT_EQ(read.samples.shape, (Shape{1, 2, 2}));
+  EXPECT_EQ(read.samples.features.value(0), 10) << "of that size already";
+  EXPECT_EQ(read.samples.features.value(4), (10 + 11 + 14 + 15) / 4.0);
+}
+
+TEST(ImageFolder, ReadsArchives) {
+  const TemporaryFolder folder;
+  const std::vector<ZipMember> members = {{"pets/dog/b.png", grey_png(2, 2, 7)},
+                                          {"pets/cat/a.png", grey_png(2, 2, 3)},
+                                          {"__MACOSX/pets/cat/._a.png", to_bytes("x")}};
+  write_file(folder.path() / "pets.zip", write_zip(members));
+  for (const ZipMember& member : members) write_file(folder.path() / member.name, member.content);
+  const ImageFolder zipped = read_image_folder(folder.path() / "pets.zip");
+  const ImageFolder plain = read_image_folder(folder.path() / "pets");
+  EXPECT_EQ(zipped.class_names, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(zipped.samples.features.bytes, plain.samples.features.bytes);
+  EXPECT_EQ(zipped.samples.targets.labels, plain.samples.targets.labels);
 }
 
 TEST(ImageFolder, RefusesWhatItCannotRead) {
   const TemporaryFolder folder;
   const std::string root = folder.path().string();
   expect_data_error(root + "/none: cannot read the folder: No such file", [&] { read_image_folder(root + "/none"); });
-  expect_data_error(root + ": no PNG images in it", [&] { read_image_folder(root); });
+  expect_data_error(root + ": no pictures in it", [&] { read_image_folder(root); });
   write_file(root + "/0/a.png", grey_png(2, 2, 0));
-  write_file(root + "/readme.txt", to_bytes("x"));
-  expect_data_error(root + "/readme.txt: expected a sub-folder", [&] { read_image_folder(root); });
-  std::filesystem::remove(root + "/readme.txt");
-  write_file(root + "/0/b.jpg", to_bytes("x"));
-  expect_data_error(root + "/0/b.jpg: not a .png file", [&] { read_image_folder(root); });
-  std::filesystem::remove(root + "/0/b.jpg");
+  write_file(root + "/0/b.gif", to_bytes("x"));
+  expect_data_error(root + "/0/b.gif: only PNG and JPEG images can be read", [&] { read_image_folder(root); });
+  std::filesystem::remove(root + "/0/b.gif");
   write_file(root + "/0/c.png", grey_png(3, 2, 0));
-  expect_data_error(root + "/0/c.png: 3x2 pixels, but " + root + "/0/a.png has 2x2", [&] { read_image_folder(root); });
+  expect_data_error(root + "/0/c.png: 3x2 pixels, but " + root + "/0/a.png has 2x2; data.resize = 32",
+                    [&] { read_image_folder(root); });
   write_file(root + "/0/c.png", to_bytes("not an image"));
-  expect_data_error(root + "/0/c.png: byte 0: not a PNG file", [&] { read_image_folder(root); });
+  expect_data_error(root + "/0/c.png: byte 0: not a PNG or JPEG file", [&] { read_image_folder(root); });
 }
 
 }  // namespace

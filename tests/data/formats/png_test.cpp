@@ -32,9 +32,9 @@ TEST(Png, ReadsColour) {
   EXPECT_EQ(image.describe(), "uint8 [3,1,2]");
   EXPECT_EQ(image.bytes, raw({1, 200, 2, 100, 3, 50}));
   // (19595 * 200 + 38470 * 100 + 7471 * 50 + 32768) >> 16 = 124
-  EXPECT_EQ(parse_png(write_png(rgb), "a.png", PngColour::grey).bytes, raw({2, 124}));
-  EXPECT_EQ(parse_png(grey_png(2, 1, 7), "a.png", PngColour::rgb).bytes, raw({7, 8, 7, 8, 7, 8}));
-  EXPECT_EQ(parse_png(grey_png(2, 1, 7), "a.png", PngColour::grey).bytes, raw({7, 8}));
+  EXPECT_EQ(parse_png(write_png(rgb), "a.png", ImageColour::grey).bytes, raw({2, 124}));
+  EXPECT_EQ(parse_png(grey_png(2, 1, 7), "a.png", ImageColour::rgb).bytes, raw({7, 8, 7, 8, 7, 8}));
+  EXPECT_EQ(parse_png(grey_png(2, 1, 7), "a.png", ImageColour::grey).bytes, raw({7, 8}));
 }
 
 TEST(Png, LooksUpPalettesAndIgnoresAlpha) {

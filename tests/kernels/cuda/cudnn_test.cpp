@@ -88,6 +88,39 @@ TEST(Cudnn, LeavesToUsWhatItDoesNotSupport) {
   EXPECT_EQ(pool_back(8), 1);
 }
 
+/// The first slot is cuDNN's, the second one it refuses: then our kernel does all of it, from the dy that was given.
+TEST(Cudnn, LeavesDyAsItWasForOurKernel) {
+  const KernelTable<float> table = staged_tables<float>().front(), naive = make_naive_table<float>();
+  KernelContext context;
+  const Cut cut({5, 7});
+  const TestMatrix<float> x(6, 12, 1), dy(6, 12, 2);
+  const auto gamma = random_vector<float>(2, 3), mean = random_vector<float>(4, 4),
+             inv_std = random_vector<float>(4, 5);
+  const auto run = [&](const KernelTable<float>& kernels) {
+    TestMatrix<float> in_place = dy;
+    auto dgamma = nan_vector<float>(2), dbeta = nan_vector<float>(2);
+    kernels.batch_norm_backward({.channels = 2,
+                                 .pixels = 3,
+                                 .x = x.view(),
+                                 .dy = in_place.view(),
+                                 .gamma = gamma.data(),
+                                 .slots = cut.slots(),
+                                 .mean = mean.data(),
+                                 .inv_std = inv_std.data(),
+                                 .dx = in_place.view(),
+                                 .dgamma = dgamma.data(),
+                                 .dbeta = dbeta.data()},
+                                context);
+    auto all = elements(in_place);
+    all.insert(all.end(), dgamma.begin(), dgamma.end());
+    all.insert(all.end(), dbeta.begin(), dbeta.end());
+    return all;
+  };
+  if (rungs().front().device->info().platform.find("emulator") == std::string::npos)
+    GTEST_SKIP() << "what a real cuDNN supports is not known here";
+  EXPECT_TRUE(identical(run(table), run(naive)));
+}
+
 TEST(Cudnn, HasItsTimesInTheProfile) {
   Device& device = *rungs().front().device;
   const KernelTable<float> table = staged_tables<float>().front();

@@ -13,7 +13,6 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/kernels/backend.hpp"
 #include "lockstep/kernels/cuda/cuda.hpp"
-#include "lockstep/kernels/cuda/plugin.hpp"
 #include "tests/kernels/cuda/emulated.hpp"
 
 namespace lockstep::test {
@@ -196,22 +195,35 @@ TEST_F(CudaDeviceTest, RefusesWrongLaunches) {
   device_->release(reinterpret_cast<std::byte*>(g));
 }
 
-TEST_F(CudaDeviceTest, MultipliesByCublas) {
-  // Column-major 2x2: [1 3; 2 4] * [5 7; 6 8] = [23 31; 34 46].
-  float *const a = upload({1, 2, 3, 4}), *const b = upload({5, 6, 7, 8}), *const c = upload({0, 0, 0, 0});
-  const auto address = [](const float* p) { return reinterpret_cast<std::uint64_t>(p); };
-  cublas_gemm(*device_, {.m = 2,
-                         .n = 2,
-                         .k = 2,
-                         .lda = 2,
-                         .ldb = 2,
-                         .ldc = 2,
-                         .alpha = 1,
-                         .a = address(a),
-                         .b = address(b),
-                         .c = address(c)});
-  EXPECT_EQ(download(c, 4), (std::vector<float>{23, 34, 31, 46}));
-  for (float* const p : {a, b, c}) device_->release(reinterpret_cast<std::byte*>(p));
+TEST_F(CudaDeviceTest, PlansOnWhatIsFreeAndShared) {
+  if (device_->info().platform.find("emulator") == std::string::npos) GTEST_SKIP() << "other programs may use this GPU";
+  const std::int64_t alone = open_device(Backend::cuda)->info().available_bytes;
+  EXPECT_EQ(alone, device_->info().memory_bytes / 10 * 9);
+  std::byte* const large = device_->allocate(128 << 20);
+  const std::int64_t beside = open_device(Backend::cuda)->info().available_bytes;
+  EXPECT_LE(beside, device_->info().memory_bytes - (128 << 20));
+  EXPECT_GT(beside, 64 << 20);
+  const std::int64_t half = open_device(Backend::cuda, {.rank = 1, .size = 2})->info().available_bytes;
+  EXPECT_LE(2 * half, beside);
+  EXPECT_GT(half, 32 << 20);
+  device_->release(large);
+}
+
+TEST_F(CudaDeviceTest, HoldsKernelsBack) {
+  float* const values = upload({1, 2, 3});
+  device_->hold(1e-3);
+  scale(2, values, 3);
+  EXPECT_EQ(download(values, 3), (std::vector<float>{2, 4, 6}));
+  EXPECT_EQ(device_->traffic().launches, 1);  // ours alone are counted
+  device_->release(reinterpret_cast<std::byte*>(values));
+}
+
+TEST_F(CudaDeviceTest, SaysWhenAGridIsTooLarge) {
+  const KernelArgument arguments[] = {1.0F, static_cast<float*>(nullptr), std::int64_t{0}};
+  const auto launch = [&] {
+    device_->launch({.kernel = "scale_gradient", .groups = {1, 65536, 1}, .arguments = arguments});
+  };
+  expect_line(message_of(launch, ExitCode::resources), "65536 groups along one axis");
 }
 
 TEST_F(CudaDeviceTest, KeepsConstants) {

@@ -1,5 +1,7 @@
 // cuda-library: linear layers by cuBLAS (on the emulator: OpenBLAS behind its interface) within rounding of naive.
 #include "lockstep/kernels/backend.hpp"
+#include "lockstep/kernels/cuda/cuda.hpp"
+#include "lockstep/kernels/cuda/plugin.hpp"
 #include "tests/kernels/device/staged.hpp"
 #include "tests/kernels/library/bounds.hpp"
 
@@ -46,6 +48,29 @@ TYPED_TEST(CudaLibrary, NamesItsLibraries) {
   EXPECT_EQ(this->table_.linear_forward.name, "cublas");
   EXPECT_EQ(this->table_.linear_backward_weights.name, "cublas");
   EXPECT_FALSE(keeps_the_promise(Backend::cuda_library));
+}
+
+TEST(Cublas, MultipliesColumnMajor) {
+  // 2x2: [1 3; 2 4] * [5 7; 6 8] = [23 31; 34 46].
+  Device& device = *rungs().front().device;
+  const float inputs[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  auto* const all = reinterpret_cast<float*>(device.allocate(12 * sizeof(float)));
+  device.to_device(all, inputs, sizeof inputs);
+  const auto address = [](const float* p) { return reinterpret_cast<std::uint64_t>(p); };
+  cublas_gemm(device, {.m = 2,
+                       .n = 2,
+                       .k = 2,
+                       .lda = 2,
+                       .ldb = 2,
+                       .ldc = 2,
+                       .alpha = 1,
+                       .a = address(all),
+                       .b = address(all + 4),
+                       .c = address(all + 8)});
+  std::vector<float> product(4);
+  device.to_host(product.data(), all + 8, 4 * sizeof(float));
+  EXPECT_EQ(product, (std::vector<float>{23, 34, 31, 46}));
+  device.release(reinterpret_cast<std::byte*>(all));
 }
 
 TYPED_TEST(CudaLibrary, Forward) {

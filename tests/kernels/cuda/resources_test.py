@@ -2,8 +2,10 @@
 
 Without BUILD (no nvcc) only the parser and the page itself are tested.
 """
+import json
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -35,13 +37,35 @@ class Parser(unittest.TestCase):
     def test_reads_registers_shared_memory_and_spills(self):
         names = ["add_l2", "linear_forward", "linear_forward_naive"]
         first, second = resources.parse_ptxas(SAID, "double", names)
-        self.assertEqual(first, resources.Kernel("add_l2", "double", 75, 22, 0, 0))
-        self.assertEqual(second, resources.Kernel("linear_forward", "double", 80, 255, 2048, 20))
+        self.assertEqual(first, resources.Kernel("add_l2", "double", 75, 22, 0, 0, 0))
+        self.assertEqual(second, resources.Kernel("linear_forward", "double", 80, 255, 2048, 20, 16))
         self.assertEqual(resources.spilling([first, second]), [second])
+        self.assertEqual(resources.with_stack([first, second]), [second])
 
     def test_refuses_what_the_list_does_not_know(self):
         with self.assertRaises(ValueError):
             resources.parse_ptxas(SAID, "double", ["add_l2"])
+
+
+class Architectures(unittest.TestCase):
+    def codes(self, wanted, known=()):
+        done = subprocess.run(
+            ["cmake", f"-DWANTED={';'.join(wanted)}", "-DKNOWN=" + "".join(f"compute_{sm}\n" for sm in known), "-P",
+             ROOT / "lockstep/kernels/cuda/architectures.cmake"], capture_output=True, text=True, check=True)
+        return re.findall(r"code=(\w+)", done.stderr)
+
+    def test_the_preset_has_ptx_for_gpus_between_its_own(self):
+        preset = next(p for p in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+                      if p["name"] == "cuda")
+        codes = self.codes(preset["cacheVariables"]["LOCKSTEP_CUDA_ARCHITECTURES"].split(";"))
+        self.assertIn("compute_80", codes)   # sm_87, sm_103, sm_110: newer than 80, none of the list
+        self.assertIn("compute_120", codes)  # what comes after the newest
+        self.assertEqual(len(codes), len(set(codes)))
+
+    def test_leaves_out_what_nvcc_does_not_know(self):
+        self.assertEqual(self.codes(["75", "80", "100"], ["75", "80", "90"]), ["sm_75", "sm_80", "compute_80"])
+        self.assertEqual(self.codes(["75"]), ["sm_75", "compute_75"])
+        self.assertEqual(self.codes(["50"], ["75"]), [])
 
 
 class Page(unittest.TestCase):
@@ -61,6 +85,7 @@ class Build(unittest.TestCase):
         kernels = resources.read_build(BUILD)
         self.assertEqual({k.name for k in kernels}, set(resources.kernel_names()))
         self.assertEqual(resources.spilling(kernels), [])
+        self.assertEqual(resources.with_stack(kernels), [])
 
     def test_the_page_is_of_this_build(self):
         version, include = resources.toolkit()

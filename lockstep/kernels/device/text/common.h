@@ -42,12 +42,36 @@ DEVICE REAL push_slot(REAL *stack, I64 slot, REAL sum) {
   return sum;
 }
 
-// The root over the sums of all slots; slot k's is sums[k * step].
+// The root over the sums of all slots; slot k's is sums[k * step]. The levels are written out, so that they are registers
+// and not memory.
 DEVICE REAL slot_tree(GLOBAL const REAL *sums, I64 step, I64 slots) {
   REAL stack[SLOT_LEVELS];
-  REAL root = R(0);
-  for (I64 slot = 0; slot < slots; ++slot) root = push_slot(stack, slot, sums[slot * step]);
-  return root;
+  REAL sum = R(0);
+  for (I64 slot = 0; slot < slots; ++slot) {
+    sum = sums[slot * step];
+    int carries = 1;
+#pragma unroll
+    for (int level = 0; level < SLOT_LEVELS; ++level) {
+      const int left = (int)(slot >> level) & 1;
+      if (carries && left) sum = stack[level] + sum;
+      if (carries && !left) stack[level] = sum;
+      carries = carries && left;
+    }
+  }
+  return sum;
+}
+
+// The slot of sample s: bounds[slot] <= s < bounds[slot + 1].
+DEVICE I64 slot_of(GLOBAL const I64 *bounds, I64 slots, I64 s) {
+  I64 first = 0, last = slots;
+  while (last - first > 1) {
+    const I64 middle = (first + last) / 2;
+    if (bounds[middle] <= s)
+      first = middle;
+    else
+      last = middle;
+  }
+  return first;
 }
 
 // The fixed tree over the 16 virtual lanes.

@@ -27,6 +27,7 @@
 #define CONV_PIXELS 4
 #define CONV_COLUMNS 96
 #endif
+#define FETCHES 4       /* that are under way at a time */
 #define CONV_TAPS 40    /* of all lines of a slice */
 #define CONV_STRIDE 36  /* at most 32 rows; four more spread the stores over the banks and keep 16 bytes together */
 
@@ -36,10 +37,11 @@ DEVICE int first_tap_of(int at, int dilation, int phases, int taps) {
   return tap;
 }
 
-// Launch: x is the tile of pixels and samples, y the tile of rows of a group, z the line of the output.
+// Launch: one axis, because the others are short on CUDA: tiles of samples innermost, then tiles of pixels, lines of the
+// output, tiles of rows of all groups.
 KERNEL_OF(256, 2) conv2d_tiled(IN(REAL, x), I64 x_stride, I64 depth, I64 height, I64 width, IN(REAL, w), I64 row_step,
                     I64 depth_step, I64 group_step, IN(REAL, b), OUT(REAL, y), I64 y_stride, I64 rows, I64 out_height,
-                    I64 out_width, I64 samples, I64 row_tiles, CONV_AXIS(v), CONV_AXIS(h)) {
+                    I64 out_width, I64 samples, I64 row_tiles, I64 pixel_tiles, CONV_AXIS(v), CONV_AXIS(h)) {
   USE_IN(REAL, x);
   USE_IN(REAL, w);
   USE_OUT(REAL, y);
@@ -50,11 +52,13 @@ KERNEL_OF(256, 2) conv2d_tiled(IN(REAL, x), I64 x_stride, I64 depth, I64 height,
   // Where this group and this work-item are.
   const int lane = ITEM(0), warps = ITEMS(1) * ITEMS(2), warp = ITEM(2) * ITEMS(1) + ITEM(1);
   const int sample_tiles = (int)((samples + CONV_SAMPLES - 1) / CONV_SAMPLES);
-  const int pixel_tile = (int)(GROUP(0) / sample_tiles), tile_pixels = ITEMS(1) * CONV_PIXELS;
-  const int s = (int)(GROUP(0) % sample_tiles) * CONV_SAMPLES + lane;
-  const int group_of = (int)(GROUP(1) / row_tiles), group_rows = ITEMS(2) * CONV_ROWS;
-  const int first_row = (int)(GROUP(1) % row_tiles) * group_rows, my_row = first_row + ITEM(2) * CONV_ROWS;
-  const int oy = (int)GROUP(2), phase_v = oy % (int)v_phases, phase_h = pixel_tile % (int)h_phases;
+  const int group = (int)GROUP(0) / sample_tiles, s = ((int)GROUP(0) - group * sample_tiles) * CONV_SAMPLES + lane;
+  const int line_of = group / (int)pixel_tiles, pixel_tile = group - line_of * (int)pixel_tiles;
+  const int row_tile = line_of / (int)out_height, oy = line_of - row_tile * (int)out_height;
+  const int tile_pixels = ITEMS(1) * CONV_PIXELS, group_rows = ITEMS(2) * CONV_ROWS;
+  const int group_of = row_tile / (int)row_tiles;
+  const int first_row = (row_tile - group_of * (int)row_tiles) * group_rows, my_row = first_row + ITEM(2) * CONV_ROWS;
+  const int phase_v = oy % (int)v_phases, phase_h = pixel_tile % (int)h_phases;
   const int first_q = pixel_tile / (int)h_phases * tile_pixels, my_q = first_q + ITEM(1) * CONV_PIXELS;
   const int pixels_left = ((int)out_width - phase_h + (int)h_phases - 1) / (int)h_phases - my_q;
 
@@ -95,23 +99,32 @@ KERNEL_OF(256, 2) conv2d_tiled(IN(REAL, x), I64 x_stride, I64 depth, I64 height,
   int channel = 0, tap_line = 0;  // of the first line of the slice; tap_line counts from from_v
   for (int first_line = 0; first_line < lines_all; first_line += lines_most) {
     const int lines = lines_all - first_line < lines_most ? lines_all - first_line : lines_most;
-    {  // A warp fetches one pixel of 32 samples at a time; places outside of the image are never used.
+    {  // A warp fetches one pixel of 32 samples at a time, four of them before it stores the first; places outside of the
+       // image are never used.
       int line = 0, column = warp, c = channel, j = tap_line;
-      for (;;) {
-        for (; column >= patch; column -= patch) {
-          ++line;
-          if (++j == lines_each) {
-            j = 0;
-            ++c;
+      while (line < lines) {
+        REAL fetched[FETCHES];
+        int place[FETCHES];
+#pragma unroll
+        for (int e = 0; e < FETCHES; ++e) {
+          for (; column >= patch; column -= patch) {
+            ++line;
+            if (++j == lines_each) {
+              j = 0;
+              ++c;
+            }
           }
+          const int ix = patch_first + column;
+          place[e] = line < lines ? line * patch + column : -1;
+          fetched[e] =
+              place[e] >= 0 && ix >= 0 && ix < (int)width && s < samples
+                  ? image[((I64)(c * (int)height + source_v + (from_v + j) * (int)v_step) * width + ix) * x_stride]
+                  : R(0);
+          column += warps;
         }
-        if (line >= lines) break;
-        const int ix = patch_first + column;
-        x_tile[line * patch + column][lane] =
-            ix >= 0 && ix < (int)width && s < samples
-                ? image[((I64)(c * (int)height + source_v + (from_v + j) * (int)v_step) * width + ix) * x_stride]
-                : R(0);
-        column += warps;
+#pragma unroll
+        for (int e = 0; e < FETCHES; ++e)
+          if (place[e] >= 0) x_tile[place[e]][lane] = fetched[e];
       }
     }
     // Consecutive work-items fetch consecutive taps of one row.

@@ -8,10 +8,12 @@
 // -0 for dy and 0 (or 1) for x: their product is -0, which changes no sum. Taps in the padding are skipped.
 //
 // When a slot is through, the lanes of every sum meet in local memory, one work-item adds them up in their tree and
-// pushes the result onto its binary counter of slots. `slots_each` slots, an aligned power of two, belong to one group;
-// what the groups of several chunks leave is added by add_slots.
+// pushes the result onto its binary counter of slots, which lies in `stack`, memory of the device: [level][stack_step] for
+// each chunk. `slots_each` slots, an aligned power of two, belong to one group; what the groups of several chunks leave is
+// added by add_slots.
 #if LANES == 1
 #define WEIGHT_TILE_ROWS 4 /* of a work-item */
+#define WEIGHT_FETCHES 4   /* that are under way at a time */
 #if REAL_IS_DOUBLE
 #define WEIGHT_TILE_TAPS 4 /* of a work-item */
 #define WEIGHT_COLUMNS 136 /* pixels of all lines of x; 33 lines of 4 where kernels are 1 wide */
@@ -25,24 +27,27 @@
 #define DY_AT (WEIGHT_COLUMNS * VIRTUAL_LANES)
 #define LANES_STEP (VIRTUAL_LANES + 1) /* odd, for the same reason */
 
-// Launch: x is the tile of taps, y the tile of rows of a group of channels, z the chunk of slots.
+// Launch: x is the tile of taps, innermost, and the tile of rows of a group of channels; z the chunk of slots.
 KERNEL_OF(256, 2) conv2d_weights_tiled(CONV_SHAPE, IN(REAL, x), I64 x_stride, IN(REAL, dy), I64 dy_stride, IN(I64, bounds),
-                            I64 slots_each, OUT(REAL, dw), OUT(REAL, db), I64 chunk_step, I64 row_tiles, I64 pixels) {
+                            I64 slots_each, OUT(REAL, dw), OUT(REAL, db), I64 chunk_step, OUT(REAL, stack), I64 levels,
+                            I64 row_tiles, I64 tap_tiles, I64 pixels) {
   USE_IN(REAL, x);
   USE_IN(REAL, dy);
   USE_IN(I64, bounds);
   USE_OUT(REAL, dw);
   USE_OUT(REAL, db);
+  USE_OUT(REAL, stack);
   LOCAL REAL tile[DY_AT + 4 * WEIGHT_TILE_ROWS * DY_STEP * VIRTUAL_LANES];  // x, then dy; the lanes of sums in their place
   LOCAL int inside[WEIGHT_COLUMNS];
 
   // Where this group and this work-item are.
   const int lane = ITEM(0), row_groups = ITEMS(1), items = row_groups * ITEMS(2), item = ITEM(2) * row_groups + ITEM(1);
   const int in_per_group = (int)(in_channels / groups), out_per_group = (int)(out_channels / groups);
-  const int group_of = (int)(GROUP(1) / row_tiles), group_rows = row_groups * WEIGHT_TILE_ROWS;
-  const int first_row = (int)(GROUP(1) % row_tiles) * group_rows;
+  const int row_tile = (int)(GROUP(0) / tap_tiles), tap_tile = (int)(GROUP(0) % tap_tiles);
+  const int group_of = row_tile / (int)row_tiles, group_rows = row_groups * WEIGHT_TILE_ROWS;
+  const int first_row = (row_tile - group_of * (int)row_tiles) * group_rows;
   const int taps = in_per_group * (int)(kernel_h * kernel_w), all_taps = taps + (db_base ? 1 : 0);
-  const int group_taps = ITEMS(2) * WEIGHT_TILE_TAPS, first_tap = (int)GROUP(0) * group_taps;
+  const int group_taps = ITEMS(2) * WEIGHT_TILE_TAPS, first_tap = tap_tile * group_taps;
   const int my_tap = first_tap + ITEM(2) * WEIGHT_TILE_TAPS;
   const int last_tap = first_tap + group_taps < all_taps ? first_tap + group_taps : all_taps;
   const int last_real = last_tap < taps ? last_tap : taps;
@@ -70,7 +75,16 @@ KERNEL_OF(256, 2) conv2d_weights_tiled(CONV_SHAPE, IN(REAL, x), I64 x_stride, IN
     }
   }
 
-  REAL stack[WEIGHT_TILE_ROWS][SLOT_LEVELS], roots[WEIGHT_TILE_ROWS];
+  // The sums that this work-item adds up over lanes and slots: tap o / items of the pair (rows, taps) o % items.
+  const int owner = item * VIRTUAL_LANES + lane, pair = owner % items;
+  const int own_tap = first_tap + pair / row_groups * WEIGHT_TILE_TAPS + owner / items;
+  const int owns = owner < WEIGHT_TILE_TAPS * items && own_tap < all_taps;
+#define OWN_ROW(r) (first_row + pair % row_groups + (r) * row_groups)
+#define OWN_PLACE(r) /* in dw, or behind it in db */                          \
+  (own_tap == taps ? out_channels * taps + group_of * out_per_group + OWN_ROW(r) \
+                   : (I64)(group_of * out_per_group + OWN_ROW(r)) * taps + own_tap)
+
+  REAL roots[WEIGHT_TILE_ROWS];
   const I64 first_slot = GROUP(2) * slots_each;
   for (I64 slot = 0; slot < slots_each; ++slot) {
     REAL sums[WEIGHT_TILE_ROWS][WEIGHT_TILE_TAPS];
@@ -86,22 +100,32 @@ KERNEL_OF(256, 2) conv2d_weights_tiled(CONV_SHAPE, IN(REAL, x), I64 x_stride, IN
           const int count = (int)out_width - ox < (int)pixels ? (int)out_width - ox : (int)pixels;
           {
             int line = 0, column = item, c = first_line / (int)kernel_h, ky = first_line % (int)kernel_h;
-            for (;;) {
-              for (; column >= patch; column -= patch) {
-                ++line;
-                if (++ky == (int)kernel_h) {
-                  ky = 0;
-                  ++c;
+            while (line < lines) {  // four loads before the first store
+              REAL fetched[WEIGHT_FETCHES];
+              int place[WEIGHT_FETCHES], is_inside[WEIGHT_FETCHES];
+#pragma unroll
+              for (int e = 0; e < WEIGHT_FETCHES; ++e) {
+                for (; column >= patch; column -= patch) {
+                  ++line;
+                  if (++ky == (int)kernel_h) {
+                    ky = 0;
+                    ++c;
+                  }
                 }
+                const int iy = oy * (int)stride_h + ky * (int)dilation_h - (int)pad_h;
+                const int ix = ox * (int)stride_w + column - (int)pad_w;
+                place[e] = line < lines ? line * patch + column : -1;
+                is_inside[e] = place[e] >= 0 && iy >= 0 && iy < (int)in_height && ix >= 0 && ix < (int)in_width;
+                fetched[e] = is_inside[e] && there ? image[((I64)(c * (int)in_height + iy) * in_width + ix) * x_stride]
+                                                   : R(0);
+                column += items;
               }
-              if (line >= lines) break;
-              const int iy = oy * (int)stride_h + ky * (int)dilation_h - (int)pad_h;
-              const int ix = ox * (int)stride_w + column - (int)pad_w, place = line * patch + column;
-              const int is_inside = iy >= 0 && iy < (int)in_height && ix >= 0 && ix < (int)in_width;
-              tile[place * VIRTUAL_LANES + lane] =
-                  is_inside && there ? image[((I64)(c * (int)in_height + iy) * in_width + ix) * x_stride] : R(0);
-              if (lane == 0) inside[place] = is_inside;
-              column += items;
+#pragma unroll
+              for (int e = 0; e < WEIGHT_FETCHES; ++e)
+                if (place[e] >= 0) {
+                  tile[place[e] * VIRTUAL_LANES + lane] = fetched[e];
+                  if (lane == 0) inside[place[e]] = is_inside[e];
+                }
             }
           }
           if (last_tap > taps)
@@ -138,30 +162,29 @@ KERNEL_OF(256, 2) conv2d_weights_tiled(CONV_SHAPE, IN(REAL, x), I64 x_stride, IN
           BARRIER();
         }
     }
-    // Work-item o of the group adds up the lanes of tap o / items of the pair (rows, taps) o % items, row by row.
-    const int owner = item * VIRTUAL_LANES + lane;
     for (int r = 0; r < WEIGHT_TILE_ROWS; ++r) {
       for (int t = 0; t < WEIGHT_TILE_TAPS; ++t) tile[(t * items + item) * LANES_STEP + lane] = sums[r][t];
       BARRIER();
-      if (owner < WEIGHT_TILE_TAPS * items) {
+      if (owns && OWN_ROW(r) < out_per_group) {
         REAL lanes[VIRTUAL_LANES];
         for (int l = 0; l < VIRTUAL_LANES; ++l) lanes[l] = tile[owner * LANES_STEP + l];
-        roots[r] = push_slot(stack[r], slot, lane_tree(lanes));
+        REAL sum = lane_tree(lanes);
+        I64 level = GROUP(2) * levels;
+        for (I64 left = slot; left & 1; left >>= 1, ++level) sum = stack[level * chunk_step + OWN_PLACE(r)] + sum;
+        if (slot + 1 < slots_each) stack[level * chunk_step + OWN_PLACE(r)] = sum;
+        roots[r] = sum;
       }
       BARRIER();
     }
   }
-  const int owner = item * VIRTUAL_LANES + lane, pair = owner % items;
-  const int tap = first_tap + pair / row_groups * WEIGHT_TILE_TAPS + owner / items;
-  if (owner >= WEIGHT_TILE_TAPS * items || tap >= all_taps) return;
+  if (!owns) return;
   for (int r = 0; r < WEIGHT_TILE_ROWS; ++r) {
-    const int row = first_row + pair % row_groups + r * row_groups;
-    if (row >= out_per_group) continue;
-    const I64 oc = group_of * out_per_group + row;
-    if (tap == taps)
+    if (OWN_ROW(r) >= out_per_group) continue;
+    const I64 oc = group_of * out_per_group + OWN_ROW(r);
+    if (own_tap == taps)
       db[GROUP(2) * chunk_step + oc] = roots[r];
     else
-      dw[GROUP(2) * chunk_step + oc * taps + tap] = roots[r];
+      dw[GROUP(2) * chunk_step + oc * taps + own_tap] = roots[r];
   }
 }
 #endif

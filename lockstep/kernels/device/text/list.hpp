@@ -11,6 +11,10 @@
   X(activation, dropout)                    \
   X(batch_norm, batch_norm_forward)         \
   X(batch_norm, batch_norm_backward)        \
+  X(batch_norm, batch_norm_statistics)      \
+  X(batch_norm, batch_norm_apply)           \
+  X(batch_norm, batch_norm_slopes)          \
+  X(batch_norm, batch_norm_apply_backward)  \
   X(batch_norm, batch_norm_tree)            \
   X(batch_norm, batch_norm_inference)       \
   X(conv2d_naive, conv2d_forward_naive)     \
@@ -25,6 +29,8 @@
   X(linear_naive, linear_backward_data_naive) \
   X(linear_naive, linear_backward_weights_naive) \
   X(linear_tiled, linear_tiled)             \
+  X(linear_tiled, linear_tiled_2)           \
+  X(linear_tiled, linear_tiled_1)           \
   X(linear_tiled, linear_weights_tiled)     \
   X(loss, softmax_forward)                  \
   X(loss, softmax_backward)                 \

@@ -1,4 +1,4 @@
-// Softmax, losses and scores: one work-item per sample (LANES is 1), per slot for the scores.
+// Softmax, losses and scores: one work-item per sample (LANES is 1).
 
 DEVICE REAL column_max(GLOBAL const REAL *x, I64 stride, I64 rows) {
   REAL best = x[0];
@@ -103,6 +103,8 @@ KERNEL loss_gradient(int kind, REAL smoothing, int gamma, REAL delta, REAL scale
   loss[s] = weights_base ? weights[s] * sum : sum;
 }
 
+// A group takes a slot: each of its work-items looks at a sample, and the first one adds them up in their order.
+#define SCORE_ITEMS 64
 KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels), IN(REAL, loss), IN(I64, bounds),
                    I64 slots, OUT(double, sums), OUT(I64, correct)) {
   USE_IN(REAL, z);
@@ -111,21 +113,36 @@ KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels
   USE_IN(I64, bounds);
   USE_OUT(double, sums);
   USE_OUT(I64, correct);
-  const I64 slot = GLOBAL_ITEM(0);
-  if (slot >= slots) return;
+  LOCAL double losses[SCORE_ITEMS];
+  LOCAL int hits[SCORE_ITEMS];
+  const I64 slot = GROUP(0), end = bounds[slot + 1];
+  const int item = ITEM(0), items = ITEMS(0);
   double sum = 0;
   I64 right = 0;
-  for (I64 s = bounds[slot]; s < bounds[slot + 1]; ++s) {
-    sum += (double)loss[s];
-    if (!labels_base) continue;
-    I64 best = 0;
-    if (rows == 1)
-      best = z[s] >= (kind == SQUARED_ERROR || kind == HUBER ? R(0.5) : R(0)) ? 1 : 0;
-    else
-      for (I64 k = 1; k < rows; ++k)
-        if (z[k * z_stride + s] > z[best * z_stride + s]) best = k;
-    if (best == labels[s]) ++right;
+  for (I64 first = bounds[slot]; first < end; first += items) {
+    const I64 s = first + item;
+    if (s < end) {
+      losses[item] = (double)loss[s];
+      hits[item] = 0;
+      if (labels_base) {
+        I64 best = 0;
+        if (rows == 1)
+          best = z[s] >= (kind == SQUARED_ERROR || kind == HUBER ? R(0.5) : R(0)) ? 1 : 0;
+        else
+          for (I64 k = 1; k < rows; ++k)
+            if (z[k * z_stride + s] > z[best * z_stride + s]) best = k;
+        hits[item] = best == labels[s] ? 1 : 0;
+      }
+    }
+    BARRIER();
+    if (item == 0)
+      for (int i = 0; i < items && first + i < end; ++i) {
+        sum += losses[i];
+        right += hits[i];
+      }
+    BARRIER();
   }
+  if (item != 0) return;
   sums[slot] = sum;
   correct[slot] = right;
 }

@@ -1,0 +1,84 @@
+#pragma once
+// Pictures changed at random while training: the same picture differs from epoch to epoch, and never depends on who
+// computes it. Every number drawn comes from Philox, keyed by (seed, Purpose::augment, epoch, sample):
+//   element 0 flip, 1 and 2 shift down and right, 3 rotation, 4 brightness, 5 contrast, 6 and 7 centre of the cut-out
+// The order of changes: flip, rotate, shift (one mapping of places), then contrast, brightness, cut-out.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lockstep/core/fields.hpp"
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/data/scaling.hpp"
+
+namespace lockstep {
+
+/// data.augment. Zeros and false: nothing is changed.
+struct AugmentConfig {
+  bool flip = false;        // left and right, of every second picture
+  std::int64_t shift = 0;   // pixels
+  double rotate = 0;        // degrees
+  double brightness = 0;    // fractions of white
+  double contrast = 0;      // fractions
+  std::int64_t cutout = 0;  // pixels
+
+  static constexpr auto fields() {
+    using A = AugmentConfig;
+    return std::tuple{
+        field("flip", &A::flip, "mirror every second picture left to right"),
+        field("shift", &A::shift, IntRange{0, 1024},
+              "move by up to so many pixels each way, black comes in; cropping "
+              "from a picture with a black border is the same"),
+        field("rotate", &A::rotate, NumberRange{0, 180}, "turn by up to so many degrees each way, bilinear"),
+        field("brightness", &A::brightness, NumberRange{0, 1}, "add up to this share of white, or take it away"),
+        field("contrast", &A::contrast, NumberRange{0, 1}, "stretch about the picture's mean by up to this share"),
+        field("cutout", &A::cutout, IntRange{0, 1024}, "a black square of so many pixels at a random place")};
+  }
+  bool any() const { return *this != AugmentConfig{}; }
+  friend bool operator==(const AugmentConfig&, const AugmentConfig&) = default;
+};
+
+/// How inputs of the network relate to raw numbers: black is raw 0, white raw `white`.
+struct AugmentRange {
+  Scaling scaling{};
+  double white = 255;
+};
+
+/// `base` as it is, and changed at random in every epoch of training (for_epoch).
+class AugmentedDataset final : public Dataset {
+ public:
+  /// Error(usage) when the samples are no images [channels,height,width] (or [height,width]).
+  AugmentedDataset(std::shared_ptr<const Dataset> base, const AugmentConfig& config, AugmentRange range,
+                   std::uint64_t seed);
+
+  std::int64_t size() const override { return base_->size(); }
+  Shape sample_shape() const override { return base_->sample_shape(); }
+  std::int64_t classes() const override { return base_->classes(); }
+  std::int64_t target_size() const override { return base_->target_size(); }
+  void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { gather_as(ids, x); }
+  void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { gather_as(ids, x); }
+  void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override {
+    base_->labels(ids, out);
+  }
+  void targets(std::span<const std::int64_t> ids, Matrix<float> t) const override { base_->targets(ids, t); }
+  void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override { base_->targets(ids, t); }
+  bool has_weights() const override { return base_->has_weights(); }
+  void weights(std::span<const std::int64_t> ids, std::span<double> out) const override { base_->weights(ids, out); }
+  void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override { base_->hash_features(ids, sha); }
+  std::string describe() const override;
+  std::shared_ptr<const Dataset> for_epoch(std::int64_t epoch) const override;
+
+ private:
+  template <class T>
+  void gather_as(std::span<const std::int64_t> ids, Matrix<T> x) const;
+
+  std::shared_ptr<const Dataset> base_;
+  AugmentConfig config_;
+  AugmentRange range_;
+  std::uint64_t seed_;
+  ImageShape image_;
+  std::int64_t epoch_ = -1;  // below 0: unchanged pictures
+};
+
+}  // namespace lockstep

@@ -1,0 +1,41 @@
+#include "lockstep/data/folder_dataset.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lockstep/data/samples.hpp"
+
+namespace lockstep {
+
+struct FolderDataset::InFolder : Store {
+  std::shared_ptr<const ImageFolderReader> pictures;
+};
+
+std::shared_ptr<const StoredDataset::Store> FolderDataset::open(std::shared_ptr<const ImageFolderReader> pictures,
+                                                                std::string_view name) {
+  const auto store = std::make_shared<InFolder>();
+  store->shape = store->source_shape = pictures->shape();
+  store->targets = pictures->targets();
+  store->size = pictures->size();
+  store->type = pictures->element_type();
+  store->source_type = ElementType::uint8;
+  store->sample_bytes = store->shape.elements() * element_size(store->type);
+  check_targets(store->targets, store->size, name);
+  store->pictures = std::move(pictures);
+  return store;
+}
+
+void FolderDataset::find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
+                              std::span<const std::byte*> rows) const {
+  const auto& own = static_cast<const InFolder&>(store());
+  const auto sample_bytes = static_cast<std::size_t>(own.sample_bytes);
+  buffer.resize(ids.size() * sample_bytes);
+  for (std::size_t j = 0; j < ids.size(); ++j) {
+    const Array picture = own.pictures->picture(ids[j]);
+    std::byte* const out = buffer.data() + j * sample_bytes;
+    std::copy(picture.bytes.begin(), picture.bytes.end(), out);
+    rows[j] = out;
+  }
+}
+
+}  // namespace lockstep
