@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from device_test import ENVIRONMENT, why_not
-from program import PROGRAM, ProgramTest, main, npy, sanitized
+from program import PICTURES, PROGRAM, ProgramTest, main, npy, sanitized
 from ranks_test import FOREIGN, LAUNCHERS, available
 
 WEIGHTED = """\
@@ -123,6 +123,14 @@ class Weights(Rungs):
         self.write("bare.csv", table(weights=False))
         with_column = self.succeed("eval", "csv/model.safetensors", "--data", "samples.csv", "--json").out
         self.assertEqual(self.succeed("eval", "csv/model.safetensors", "--data", "bare.csv", "--json").out, with_column)
+
+    def test_augmented_pictures_keep_their_weights(self):
+        self.write_digits(24)
+        self.write("w.npy", npy("<f8", (24,), struct.pack("<24d", *[i % 5 for i in range(24)])))
+        text = PICTURES.replace("[model]", "augment = {shift = 1}\n[model]")
+        plain = self.same_everywhere(text, "plain")
+        weighted = self.same_everywhere(text.replace("[model]", 'weights = "w.npy"\n[model]'), "weighted")
+        self.assertNotEqual(weighted[-1]["weight_hash"], plain[-1]["weight_hash"])
 
     def test_what_is_refused(self):
         def refuse(code, message, text=WEIGHTED):
