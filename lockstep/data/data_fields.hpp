@@ -40,8 +40,7 @@ inline constexpr auto data_fields() {
   return std::tuple{
       field("source", &D::source,
             "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`, `\"adding\"`; "
-            "or "
-            "a path, see [sources](#sources)")
+            "or a path, see [sources](#sources)")
           .needs("for example \"fashion-mnist\", \"moons\" or a file"),
       field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
       field("test_limit", &D::test_limit, IntRange{0}, "only the first N test samples; default: all").quiet(),
