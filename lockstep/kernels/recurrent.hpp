@@ -20,8 +20,7 @@ struct LstmForward {
   Matrix<T> gates, c, h;
 };
 
-/// With t = tanh(c) and d = fma(dh * o, fma(-t, t, 1), dc_after)   (without dc_after: dh * o * that, as one product of
-/// two):
+/// With t = tanh(c) and d = fma(dh * o, fma(-t, t, 1), dc_after)   (without dc_after: (dh * o) * fma(-t, t, 1)):
 ///   dz0 = (d * g) * (i * (1 - i))         dz1 = (d * c_before) * (f * (1 - f))   (without c_before: 0)
 ///   dz2 = (d * i) * fma(-g, g, 1)         dz3 = (dh * t) * (o * (1 - o))         dc_before = d * f
 /// dz may be gates, dc_before may be dc_after.
