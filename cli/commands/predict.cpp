@@ -43,6 +43,11 @@ const std::vector<std::string>& format_names() {
   return names;
 }
 
+/// A file that is read whole: a picture, or an array of samples.
+bool is_single(const std::string& path) {
+  return is_image_name(path) || lower_case(std::filesystem::path(path).extension().string()) == ".npy";
+}
+
 /// Answers to samples, one input after another.
 class Prediction {
  public:
@@ -90,10 +95,6 @@ class Prediction {
   }
 
  private:
-  static bool is_single(const std::string& path) {
-    return is_image_name(path) || lower_case(std::filesystem::path(path).extension().string()) == ".npy";
-  }
-
   void add_picture(const std::string& path) {
     const auto data = load_picture(path, model_, arguments_.picture, console_);
     std::vector<Answer> answers = outputs_.answers(*data, ids_from(0, data->size()));
@@ -131,6 +132,10 @@ void run_predict(const PredictArguments& arguments, Console& console) {
     throw Error(ExitCode::usage, "predict: give files, or --data, not both");
   if (console.json() && !arguments.format.empty())
     throw Error(ExitCode::usage, "predict: --json is one array; give --json or --format, not both");
+  for (const std::string& path : arguments.files)
+    if (!arguments.rows.empty() && is_single(path))
+      throw Error(ExitCode::usage,
+                  fmt::format("predict: --rows chooses rows of a table or data set; {} is read whole", one_line(path)));
   const Model model = open_model(arguments.model, console);
   if (const auto note = promise_note(arguments.backend)) console.note(*note);
   Prediction prediction(arguments, model, console);

@@ -117,7 +117,7 @@ COMMANDS = [
     (["ladder", "a.toml", "--budget", "nan"], "--budget: nan is not a number from 0.1 to 1000000"),
     (["ladder", "a.toml", "--share", "2"], "--share: 2 is not a number from 0.001 to 1"),
     (["simulate", "a.toml", "--timeout", "soon"], "--timeout: soon is not a number from 1 to 86400"),
-    (["predict", "m.safetensors", "x.png", "--rows", "1"], "give files, or rows of a data set, not both"),
+    (["predict", "m.safetensors", "x.png", "--rows", "1"], "--rows chooses rows of a table or data set; x.png is read whole"),
 ]
 
 
