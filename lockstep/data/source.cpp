@@ -89,8 +89,10 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   DataSplits splits;
   splits.source_type = opened.train->source_type();
   splits.white = white_of(*opened.train, splits.source_type);
-  require_setting(!config.augment.any() || (config.as_sequence.empty() && !opened.train->has_lengths()), config,
-                  "augment", "augment changes pictures, and these samples are sequences");
+  const bool sequences =
+      !config.as_sequence.empty() || opened.train->has_lengths() || lower_case(config.source).ends_with(".ts");
+  require_setting(!config.augment.any() || !sequences, config, "augment",
+                  "augment changes pictures, and these samples are sequences");
   const double scale = scale_of(config, *opened.train);
   Scaling scaling(scale);
   if (trained.scaling)

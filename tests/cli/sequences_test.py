@@ -53,6 +53,16 @@ class Sequences(ProgramTest):
         self.write("train.ts", series(1, 36, 5))
         self.write("test.ts", series(2, 12, 7))
 
+    def test_classes_of_ts_files_go_by_name(self):
+        self.write_series()
+        self.write("turned.ts", series(2, 12, 7).replace("true up down flat", "true flat up down"))
+        self.train(SERIES)
+        scores = [json.loads(self.succeed("eval", "run/model.safetensors", "--data", name, "--json").out)
+                  for name in ("test.ts", "turned.ts")]
+        self.assertEqual(scores[0]["correct"], scores[1]["correct"])
+        self.write("other.ts", series(2, 12, 7).replace("true up down flat", "true up down flat wild"))
+        self.refuse(3, 'the label "wild" is no class of training', "eval", "run/model.safetensors", "--data", "other.ts")
+
     def test_rows_of_images_have_one_hash(self):
         self.write_digits()
         hashes = {self.train(ROWS, f"run-{i}", *options)["weight_hash"] for i, options in enumerate(
@@ -121,6 +131,9 @@ class Sequences(ProgramTest):
         self.refuse(2, "data.steps = 7 gives both the same steps", "train", "a.toml")
         self.write("a.toml", SERIES)
         self.refuse(2, "sequences of different lengths are not standardised", "train", "a.toml", "--set", "data.standardise=true")
+        self.write("equal.ts", HEAD + "1,2:3,4:up\n4,2:3,1:down\n")
+        self.refuse(2, "augment changes pictures, and these samples are sequences", "train", "a.toml", "--set",
+                    "data.source=equal.ts", "--set", "data.augment={flip = true}")
         self.write("train.ts", HEAD + "1,2:3,4:sideways\n")
         self.refuse(3, "train.ts: line 6: the class \"sideways\" is not one of @classLabel", "train", "a.toml")
 
