@@ -12,7 +12,7 @@ HEAD = '''# Written by python/make_stubs.py from the lists of fields of the C++ 
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from lockstep._data import Data as Data, load_data as load_data
 from lockstep._error import Error as Error

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from lockstep._data import Data as Data, load_data as load_data
 from lockstep._error import Error as Error
@@ -29,11 +29,14 @@ class Network(_Network):
             threads: int = 0, comm: Any = None, on_step: Callable[[dict[str, Any]], Any] | None = None,
             on_epoch: Callable[[dict[str, Any]], Any] | None = None, profile: bool = False,
             resume: bool | None = None, verbose: bool | None = None,
-            loss: str = 'cross-entropy', optimizer: Optimizer | str = 'adam',
+            loss: str = 'cross-entropy', label_smoothing: float = 0.0, focal_gamma: int = 2,
+            huber_delta: float = 1.0, optimizer: Optimizer | str = 'adam',
             schedule: Schedule | str = 'constant', batch: int | str = 64,
             slots: int | str = 'auto', reduction: str = 'mean',
             class_weights: str | Sequence[float] | None = None, l2: float = 0.0,
-            clip_norm: float = 0.0, shuffle: bool = True, epochs: int = 1, seed: int = 1) -> Run: ...
+            clip_norm: float = 0.0, frozen: Sequence[str] = (), shuffle: bool = True,
+            epochs: int = 1, metrics: Sequence[str] = (),
+            early_stopping: int | Mapping[str, Any] | None = None, seed: int = 1) -> Run: ...
 
 class Linear(Layer):
     def __init__(self, out: int, *, bias: bool = True, init: Init | str | None = None) -> None: ...
@@ -106,7 +109,7 @@ class Dropout(Layer):
     p: float
 
 class Lstm(Layer):
-    def __init__(self, hidden: int, layers: int = 1, bidirectional: bool = False,
+    def __init__(self, hidden: int, *, layers: int = 1, bidirectional: bool = False,
                  all_steps: bool = False, bias: bool = True, init: Init | str | None = None) -> None: ...
     hidden: int
     layers: int
@@ -116,7 +119,7 @@ class Lstm(Layer):
     init: Init | str | None
 
 class Gru(Layer):
-    def __init__(self, hidden: int, layers: int = 1, bidirectional: bool = False,
+    def __init__(self, hidden: int, *, layers: int = 1, bidirectional: bool = False,
                  all_steps: bool = False, bias: bool = True, init: Init | str | None = None) -> None: ...
     hidden: int
     layers: int
@@ -126,7 +129,7 @@ class Gru(Layer):
     init: Init | str | None
 
 class Rnn(Layer):
-    def __init__(self, hidden: int, layers: int = 1, bidirectional: bool = False,
+    def __init__(self, hidden: int, *, layers: int = 1, bidirectional: bool = False,
                  all_steps: bool = False, bias: bool = True, init: Init | str | None = None,
                  relu: bool = False) -> None: ...
     hidden: int
@@ -203,6 +206,23 @@ class CosineSchedule(Schedule):
     def __init__(self, warmup_steps: int = 0, final: float = 0.0) -> None: ...
     warmup_steps: int
     final: float
+
+class OneCycleSchedule(Schedule):
+    def __init__(self, warmup_steps: int = 0, final: float = 0.0, start: float = 0.04, peak: float = 0.3) -> None: ...
+    warmup_steps: int
+    final: float
+    start: float
+    peak: float
+
+class PlateauSchedule(Schedule):
+    def __init__(self, warmup_steps: int = 0, factor: float = 0.1, final: float = 0.0,
+                 patience: int = 5, metric: str = 'loss', min_gain: float = 0.0) -> None: ...
+    warmup_steps: int
+    factor: float
+    final: float
+    patience: int
+    metric: str
+    min_gain: float
 
 class UniformInit(Init):
     def __init__(self, scale: float, biases: bool = False) -> None: ...
