@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 class Metrics(list):  # type: ignore[type-arg]
     """One record (a dict) per epoch: ``epoch``, ``step``, ``lr``, ``loss``, ``accuracy`` (of classes),
-    ``validation_loss``, ``validation_accuracy``, ``weight_hash``, ``seconds``."""
+    ``validation_loss``, ``validation_accuracy`` and the other ``metrics`` of fit (``validation_f1``), ``weight_hash``,
+    ``seconds``."""
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The records as a frame, one row per epoch."""

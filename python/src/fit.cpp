@@ -48,6 +48,8 @@ nb::dict epoch_dict(const EpochReport& report) {
   if (report.validation) {
     dict["validation_loss"] = report.validation->loss;
     if (const auto accuracy = report.validation->accuracy()) dict["validation_accuracy"] = *accuracy;
+    for (const MetricValue& metric : report.validation->metrics)
+      dict[("validation_" + metric.name).c_str()] = metric.value;
   }
   if (report.penalty != 0) dict["penalty"] = report.penalty;
   dict["weight_hash"] = report.weight_hash;

@@ -358,6 +358,20 @@ def test_regression():
         net.predict_proba(x)
 
 
+def test_metrics_and_early_stopping():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(200, 4)).astype(np.float32)
+    y = (x[:, 0] + 0.5 * rng.normal(size=200) > 0).astype(int)
+    net = ls.Network(4, [ls.Linear(8), ls.ReLU(), ls.Linear(2)], seed=1)
+    run = net.fit(x[:100], y[:100], validation=(x[100:], y[100:]), epochs=300, optimizer=ls.Adam(0.02), metrics=["f1", "auc"],
+                  early_stopping=4)
+    assert len(run.metrics) < 300, "the validation loss rises again long before"
+    last = run.metrics[-1]
+    assert 0.5 < last["validation_f1"] <= 1 and 0.5 < last["validation_auc"] <= 1
+    losses = [record["validation_loss"] for record in run.metrics]
+    assert losses.index(min(losses)) == len(losses) - 1 - 4
+
+
 def test_files(tmp_path):
     x, y = pictures()
     net = lenet()
