@@ -13,14 +13,29 @@ std::int64_t on_lines(std::int64_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
 }
 
+/// Where the parts of a chunk begin, in bytes; each has cache lines of its own.
+struct FeedLayout {
+  std::int64_t targets, weights, lengths, ids, bytes;
+};
+
+template <class T>
+FeedLayout layout_of(const Stage& stage, const Dataset& data, std::int64_t samples, bool weighted) {
+  constexpr auto kScalar = static_cast<std::int64_t>(sizeof(T));
+  const bool labels = data.classes() > 0;
+  FeedLayout at{};
+  at.targets = on_lines(stage.inputs * padded(samples) * kScalar);
+  at.weights = at.targets + on_lines(labels ? samples * 4 : stage.outputs * padded(samples) * kScalar);
+  at.lengths = at.weights + (weighted ? on_lines(samples * kScalar) : 0);
+  at.ids = at.lengths + (data.has_lengths() ? on_lines(samples * 8) : 0);
+  at.bytes = at.ids + on_lines(samples * 8);
+  return at;
+}
+
 }  // namespace
 
 template <class T>
 std::int64_t feed_bytes(const Stage& stage, const Dataset& data, std::int64_t samples) {
-  constexpr auto kScalar = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t targets = data.classes() > 0 ? samples * 4 : stage.outputs * padded(samples) * kScalar;
-  return on_lines(stage.inputs * padded(samples) * kScalar) + on_lines(targets) + on_lines(samples * kScalar) +
-         (data.has_lengths() ? 2 : 1) * on_lines(samples * 8);
+  return layout_of<T>(stage, data, samples, true).bytes;
 }
 template std::int64_t feed_bytes<float>(const Stage&, const Dataset&, std::int64_t);
 template std::int64_t feed_bytes<double>(const Stage&, const Dataset&, std::int64_t);
@@ -32,38 +47,34 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
   if (block.ticket != 0) device_.wait(block.ticket);  // the host's bytes are free again
   const auto samples = static_cast<std::int64_t>(ids.size()), stride = padded(samples);
   const bool labels = data.classes() > 0;
-  const std::int64_t bytes = feed_bytes<T>(stage_, data, samples);
-  if (block.host.size() < bytes) {
-    block.host = AlignedBuffer<std::byte>(bytes);
+  const FeedLayout at = layout_of<T>(stage_, data, samples, weights != nullptr);
+  if (block.host.size() < at.bytes) {
+    block.host = AlignedBuffer<std::byte>(at.bytes);
     block.device = {};  // first the old one: both may not fit
-    block.device = AlignedBuffer<std::byte>(bytes, device_);
+    block.device = AlignedBuffer<std::byte>(at.bytes, device_);
     device_.synchronize();  // memory is zeroed in its turn, and the copy below does not wait for that
   }
-  const std::int64_t targets_at = on_lines(stage_.inputs * stride * static_cast<std::int64_t>(sizeof(T)));
-  const std::int64_t ids_at = bytes - on_lines(samples * 8), lengths_at = ids_at - on_lines(samples * 8);
-  const std::int64_t weights_at =
-      targets_at + on_lines(labels ? samples * 4 : stage_.outputs * stride * static_cast<std::int64_t>(sizeof(T)));
   std::byte* const here = block.host.data();
   std::byte* const there = block.device.data();
   data.gather(ids, Matrix<T>{reinterpret_cast<T*>(here), stage_.inputs, samples, stride});
   block.samples = {.x = {reinterpret_cast<const T*>(there), stage_.inputs, samples, stride},
                    .targets = {},
-                   .weights = weights != nullptr ? reinterpret_cast<const T*>(there + weights_at) : nullptr,
-                   .ids = {reinterpret_cast<const std::int64_t*>(there + ids_at), ids.size()}};
+                   .weights = weights != nullptr ? reinterpret_cast<const T*>(there + at.weights) : nullptr,
+                   .ids = {reinterpret_cast<const std::int64_t*>(there + at.ids), ids.size()}};
   if (data.has_lengths()) {
-    data.lengths(ids, {reinterpret_cast<std::int64_t*>(here + lengths_at), ids.size()});
-    block.samples.lengths = reinterpret_cast<const std::int64_t*>(there + lengths_at);
+    data.lengths(ids, {reinterpret_cast<std::int64_t*>(here + at.lengths), ids.size()});
+    block.samples.lengths = reinterpret_cast<const std::int64_t*>(there + at.lengths);
   }
   if (labels) {
-    data.labels(ids, {reinterpret_cast<std::int32_t*>(here + targets_at), ids.size()});
-    block.samples.targets.labels = reinterpret_cast<const std::int32_t*>(there + targets_at);
+    data.labels(ids, {reinterpret_cast<std::int32_t*>(here + at.targets), ids.size()});
+    block.samples.targets.labels = reinterpret_cast<const std::int32_t*>(there + at.targets);
   } else {
-    data.targets(ids, Matrix<T>{reinterpret_cast<T*>(here + targets_at), stage_.outputs, samples, stride});
-    block.samples.targets.values = {reinterpret_cast<const T*>(there + targets_at), stage_.outputs, samples, stride};
+    data.targets(ids, Matrix<T>{reinterpret_cast<T*>(here + at.targets), stage_.outputs, samples, stride});
+    block.samples.targets.values = {reinterpret_cast<const T*>(there + at.targets), stage_.outputs, samples, stride};
   }
-  if (weights != nullptr) weights->gather(ids, std::span<T>(reinterpret_cast<T*>(here + weights_at), ids.size()));
-  std::copy(ids.begin(), ids.end(), reinterpret_cast<std::int64_t*>(here + ids_at));
-  block.ticket = device_.begin_to_device(there, here, bytes);
+  if (weights != nullptr) weights->gather(ids, std::span<T>(reinterpret_cast<T*>(here + at.weights), ids.size()));
+  std::copy(ids.begin(), ids.end(), reinterpret_cast<std::int64_t*>(here + at.ids));
+  block.ticket = device_.begin_to_device(there, here, at.bytes);
   block.joined = false;
   waiting_ = true;
 }

@@ -26,7 +26,7 @@ struct DeviceSamples {
   const std::int64_t* lengths = nullptr;  // of the sequences; null: all have all steps
 };
 
-/// The bytes of a chunk, each part on cache lines of its own.
+/// The bytes of a chunk of weighted samples, each part on cache lines of its own: the most that a feed takes.
 template <class T>
 std::int64_t feed_bytes(const Stage& stage, const Dataset& data, std::int64_t samples);
 
