@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <thread>
@@ -68,6 +69,18 @@ void prepare_together(Ranks& ranks, const std::function<void()>& preparation) {
   }
 }
 
+namespace {
+
+/// What the ranks must have in common. A rank may find a file in another folder: what the file holds is compared by the
+/// digest of the data.
+std::string common_configuration(RunConfig config) {
+  for (std::string* path : {&config.data.source, &config.data.test, &config.data.labels, &config.data.test_labels})
+    *path = std::filesystem::path(*path).filename().string();
+  return resolved_toml(config);
+}
+
+}  // namespace
+
 std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSplits& data) {
   const std::vector<std::byte> program = read_file("/proc/self/exe", kMaxProgramBytes, ExitCode::resources);
   // What rank 0 has sent is checked where it arrives.
@@ -75,7 +88,7 @@ std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSpl
                        : ranks.leader()        ? ranks.broadcast(data_digest(data), "agreement")
                                                : ranks.broadcast("", "agreement");
   const std::pair<const char*, std::string> facts[] = {{"program", sha256_hex(program)},
-                                                       {"configuration", text_hash(resolved_toml(config))},
+                                                       {"configuration", text_hash(common_configuration(config))},
                                                        {"data", digest},
                                                        {"numerics version", std::to_string(kNumericsVersion)}};
   for (const auto& [field, own] : facts) {

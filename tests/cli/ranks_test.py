@@ -143,6 +143,9 @@ slots = 4
 epochs = 3
 """
 
+    # Paths of the command line are those of the working directory.
+    HERE = ["--set", "data.source=x.npy", "--set", "data.labels=y.npy"]
+
     def scattered(self, library, ranks, *arguments):
         """Every rank but 0 runs elsewhere."""
         (self.folder / "elsewhere").mkdir(exist_ok=True)
@@ -159,7 +162,7 @@ epochs = 3
         alone = self.train_alone(config)
         for ranks in counts:
             out = f"{library}-{ranks}"
-            result = self.scattered(library, ranks, "--set", 'data.from="rank0"', "--out", out, "--overwrite")
+            result = self.scattered(library, ranks, *self.HERE, "--set", 'data.from="rank0"', "--out", out, "--overwrite")
             self.assertEqual(result.code, 0, result)
             self.assertEqual(self.contents(out)[:2], alone[:2], f"{ranks} ranks")
             timings = self.lines(f"{out}/timings.jsonl")
@@ -185,9 +188,16 @@ epochs = 3
     def test_without_it_every_rank_needs_the_file(self):
         self.write_digits(40)
         self.train_alone(self.CONFIG)
-        result = self.scattered("openmpi", 2, "--out", "run")
+        result = self.scattered("openmpi", 2, *self.HERE, "--out", "run")
         self.assertEqual(result.code, 3, result)
         self.assertRegex(result.err, "rank 1 on .*x.npy")
+
+    def test_ranks_in_other_folders_find_the_file_beside_the_configuration(self):
+        self.write_digits(40)
+        alone = self.train_alone(self.CONFIG)
+        result = self.scattered("openmpi", 2, "--out", "run", "--overwrite")
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.contents("run")[:2], alone[:2])
 
     def test_a_file_that_rank_zero_cannot_read(self):
         self.write("a.toml", self.CONFIG)
