@@ -61,7 +61,7 @@ def losses() -> list[str]:
     --------
     >>> import lockstep as ls
     >>> ls.losses()
-    ['cross-entropy', 'binary-cross-entropy', 'squared-error']
+    ['cross-entropy', 'binary-cross-entropy', 'squared-error', 'focal', 'huber']
     """
     return [entry["name"] for entry in _described["losses"]]
 

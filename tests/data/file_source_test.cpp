@@ -237,7 +237,7 @@ TEST_F(FileSource, TablesWithWords) {
   refuse(ExitCode::usage, config.source + ": data.drop: no column \"agee\" among 6 (names: id, name, sex", config);
 }
 
-TEST_F(FileSource, MissingNumbersAreThoseOfTheTrainingPart) {
+TEST_F(FileSource, MissingNumbersFromTheTrainingPart) {
   std::string text = "a,label\n";
   for (int i = 0; i < 20; ++i)
     text += (i < 10 ? std::to_string(i) : i == 15 ? "" : "1000") + "," + std::to_string(i % 2) + "\n";

@@ -173,7 +173,7 @@ TYPED_TEST(LossOrder, GradientIsOptionalAndScaled) {
   }
 }
 
-TYPED_TEST(LossOrder, WeightsMultiplyTheScaleAndTheLoss) {
+TYPED_TEST(LossOrder, WeightsMultiplyScaleAndLoss) {
   using T = TypeParam;
   for (const Case& c : kCases) {
     if (c.kind == Loss::focal) continue;  // it multiplies the scale once more

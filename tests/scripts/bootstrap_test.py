@@ -12,7 +12,7 @@ ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 
 TOOLS = "bash env dirname sed sort paste tr grep mkdir rm cat touch chmod sha256sum true".split()
 REQUIRED = ("g++ cmake ninja-build pkg-config libcli11-dev libtomlplusplus-dev libfmt-dev nlohmann-json3-dev zlib1g-dev "
-            "libpng-dev dataset-fashion-mnist").split()
+            "libpng-dev libjpeg-dev dataset-fashion-mnist").split()
 PARTS = {"MPI ranks": ["openmpi-bin", "libopenmpi-dev"],
          "library kernels": ["libopenblas-dev", "libdnnl-dev"],
          "OpenCL": ["ocl-icd-opencl-dev", "opencl-c-headers", "pocl-opencl-icd"],
