@@ -517,10 +517,12 @@ class EveryOperation {
   }
 
   void running_update() {
-    const auto sums = input_vector(7);
-    auto running = input_vector(7);
+    constexpr std::int64_t kCount = 101;  // enough that a product rounded otherwise shows in some of them
+    const auto sums = input_vector(kCount);
+    auto running = input_vector(kCount);
     kernels_.running_update(
-        {.count = 7, .momentum = T(0.1), .elements = T(21), .sum = sums.data(), .running = running.data()}, context_);
+        {.count = kCount, .momentum = T(0.1), .elements = T(21), .sum = sums.data(), .running = running.data()},
+        context_);
     keep("running_update", running);
   }
 
