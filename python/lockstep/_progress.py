@@ -17,12 +17,17 @@ def quiet(on: bool = True) -> None:
 
 
 def is_wanted(verbose: bool | None, comm: Any = None) -> bool:
-    """Rank 0 alone prints. Where ranks train apart, rank 0 of all unless `verbose` says that each rank 0 does."""
+    """Rank 0 alone prints. Where groups of ranks train apart, that of the group with rank 0 of all, unless `verbose` says
+    that each does."""
     if not (not _silent if verbose is None else verbose):
         return False
     if comm is None:
         return _core.rank() == 0
-    return comm.Get_rank() == 0 and (verbose is True or sys.modules["mpi4py.MPI"].COMM_WORLD.Get_rank() == 0)
+    if comm.Get_rank() != 0 or verbose is True:
+        return bool(comm.Get_rank() == 0)
+    mpi = sys.modules["mpi4py.MPI"]
+    place = mpi.Group.Translate_ranks(mpi.COMM_WORLD.Get_group(), [0], comm.Get_group())[0]
+    return bool(place != mpi.UNDEFINED)
 
 
 def _in_notebook() -> bool:
