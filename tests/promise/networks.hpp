@@ -19,7 +19,8 @@ inline DataSplits blob_images(const Shape& shape, GeneratorConfig wanted, bool w
   wanted.features = shape.elements();
   const auto make = [&] {
     Samples samples = make_blobs(wanted);
-    for (std::int64_t s = 0; weighted && s < wanted.count; ++s) samples.targets.weights.push_back(double((s + 1) % 4) / 2);
+    for (std::int64_t s = 0; weighted && s < wanted.count; ++s)
+      samples.targets.weights.push_back(double((s + 1) % 4) / 2);
     return MemoryDataset(std::move(samples.features), shape, std::move(samples.targets)).scaled(Scaling(0.1));
   };
   DataSplits data{.train = make()};
