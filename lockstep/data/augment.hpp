@@ -28,12 +28,13 @@ struct AugmentConfig {
     return std::tuple{
         field("flip", &A::flip, "mirror every second picture left to right"),
         field("shift", &A::shift, IntRange{0, 1024},
-              "move by up to so many pixels each way, black comes in; cropping "
-              "from a picture with a black border is the same"),
-        field("rotate", &A::rotate, NumberRange{0, 180}, "turn by up to so many degrees each way, bilinear"),
+              "largest shift in pixels, up, down, left or right; the space becomes black, as in a crop from a picture "
+              "with a black border"),
+        field("rotate", &A::rotate, NumberRange{0, 180},
+              "largest rotation in degrees, to either side, interpolated bilinearly"),
         field("brightness", &A::brightness, NumberRange{0, 1}, "add up to this share of white, or take it away"),
         field("contrast", &A::contrast, NumberRange{0, 1}, "stretch about the picture's mean by up to this share"),
-        field("cutout", &A::cutout, IntRange{0, 1024}, "a black square of so many pixels at a random place")};
+        field("cutout", &A::cutout, IntRange{0, 1024}, "side of a black square at a random place, in pixels")};
   }
   bool any() const { return *this != AugmentConfig{}; }
   friend bool operator==(const AugmentConfig&, const AugmentConfig&) = default;

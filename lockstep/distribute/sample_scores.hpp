@@ -23,7 +23,7 @@ struct SampleScores {
   std::vector<double> absolute, square;
 
   bool wanted() const { return !answer.empty() || !absolute.empty(); }
-  /// Room for so many samples with labels or with numbers; 0: nothing is wanted.
+  /// Reserves room for this number of samples with labels, or with real targets; 0: none are wanted.
   void resize(std::int64_t samples, bool labels);
 };
 

@@ -42,7 +42,7 @@ std::optional<Metric> metric_named(std::string_view name);
 /// "loss, accuracy, top-K, precision, ...": for messages.
 std::string metric_names();
 
-/// Why this metric cannot be had of such data and so many outputs; "" where it can.
+/// Why this metric cannot be computed from such data and this number of outputs; "" where it can.
 std::string metric_fault(const Metric& metric, const Dataset& data, std::int64_t outputs);
 /// All that say something about such data.
 std::vector<Metric> fitting_metrics(const Dataset& data, std::int64_t outputs);

@@ -118,7 +118,7 @@ def test_ranks(name, tmp_path):
 
 
 def output_of(tmp_path, command, ranks):
-    """What the command prints, as so many ranks."""
+    """What the command prints on this number of ranks."""
     mpirun = [] if ranks == 1 else [*launcher(), "-n", str(ranks)]
     from lockstep import _program
     variables = {**os.environ, "LOCKSTEP_MPI_DIR": os.path.dirname(_program.path())}  # of the package, for C++ too

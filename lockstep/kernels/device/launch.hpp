@@ -118,7 +118,7 @@ std::int64_t slot_chunks(const Device& device, std::int64_t slots, std::int64_t 
   return chunks;
 }
 
-/// How many left branches of the tree over so many slots, a power of two, wait at the same time.
+/// The largest number of left branches that wait at the same time in the tree over `slots` slots, a power of two.
 inline std::int64_t tree_levels(std::int64_t slots) { return std::bit_width(static_cast<std::uint64_t>(slots)) - 1; }
 
 /// y = the tree over what the chunks left at sums, sums + step, ...
