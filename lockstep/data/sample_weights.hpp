@@ -32,7 +32,7 @@ class SampleWeights {
   /// sample has weight 0.
   SampleWeights(const Dataset& data, const ClassWeights& classes);
 
-  /// False: every sample has weight 1, and nobody multiplies.
+  /// False: every sample has weight 1, and no product is taken.
   bool any() const { return data_.has_weights() || !by_class_.empty(); }
   /// out[j] = T(the data set's weight of sample ids[j] * the weight of its class), the product in double.
   template <class T>

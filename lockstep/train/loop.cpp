@@ -48,10 +48,6 @@ void blame_inputs(const Dataset& data) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// "0, 3, 5.body.0": the layers that have parameters.
 std::string layer_names(const Network& network) {
   std::vector<std::string> names;
