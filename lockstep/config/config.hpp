@@ -32,6 +32,7 @@ struct ModelConfig {
 struct CheckpointConfig {
   std::int64_t every_steps = 0;  // 0: steps do not count
   double every_minutes = 1;      // 0: time does not count
+  std::int64_t keep = 2;         // how many checkpoints stay; 0: all
 };
 
 /// What a run writes besides its own files.

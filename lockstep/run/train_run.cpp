@@ -15,6 +15,7 @@
 #include "lockstep/model/model_file.hpp"
 #include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/watchdog.hpp"
+#include "lockstep/run/certificate.hpp"
 #include "lockstep/run/lines.hpp"
 #include "lockstep/run/profile.hpp"
 #include "lockstep/run/rank_map.hpp"
@@ -95,7 +96,7 @@ class TrainRun {
         {directory, work_->config, work_->network, work_->info, work_->data, lines.metrics, lines.timings},
         result.resumed_step.value_or(0), start.digest);
     fit(checkpoints, lines, result);
-    finish(directory, lines, result);
+    finish(directory, lines, checkpoints.digest(), result);
     status_.decide(static_cast<int>(ExitCode::done), "");
     status_.write();
     return result;
@@ -333,7 +334,7 @@ class TrainRun {
           fmt::format("going on from step {}: epoch {}, batch {}", state.steps, state.epoch + 1, state.batch + 1));
   }
 
-  void finish(const RunDirectory& directory, RunLines& lines, RunResult& result) {
+  void finish(const RunDirectory& directory, RunLines& lines, const std::string& digest, RunResult& result) {
     save_model(directory.file(kModelFile), work_->network, work_->info);
     if (profile_) {
       profile_->write(directory);
@@ -349,6 +350,9 @@ class TrainRun {
       lines.metrics.append(final_line(test ? "test" : "final_train", scores, result.weight_hash));
       if (events_) events_->add(test ? "test" : "final_train", scores, work_->config.epochs);
     }
+    write_file_atomically(
+        directory.file(kCertificateFile),
+        certificate_json(make_certificate(directory.path(), resolved_toml(work_->config), digest, result.weight_hash)));
     write_run_report(directory.path(), origin_, observer_);
     observer_.done(result);
   }
