@@ -174,7 +174,7 @@ Table epoch_table(const RunHistory& history) {
   }
   constexpr std::size_t kLongest = 20;  // rows that stand open
   table.folded = table.rows.size() > kLongest;
-  table.notes.push_back("Training loss and accuracy are taken during the epoch: each batch before its update.");
+  table.notes.emplace_back("Training loss and accuracy are taken during the epoch: each batch before its update.");
   // Columns that say nothing: no classes, no validation set, no timings.
   for (std::size_t c = table.columns.size(); c-- > 0;)
     if (std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) { return !row.cells[c].number(); })) {

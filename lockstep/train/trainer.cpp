@@ -86,10 +86,11 @@ std::optional<double> Scores::value(const Metric& metric) const {
   return std::nullopt;
 }
 
-Trainer::Trainer(Network& network, TrainOptions options)
+Trainer::Trainer(Network& network, const TrainOptions& options)
     : alone_(std::make_unique<Ranks>(make_self_transport())), loop_(make_loop(network, options, *alone_)) {}
 
-Trainer::Trainer(Network& network, TrainOptions options, Ranks& ranks) : loop_(make_loop(network, options, ranks)) {}
+Trainer::Trainer(Network& network, const TrainOptions& options, Ranks& ranks)
+    : loop_(make_loop(network, options, ranks)) {}
 
 Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;

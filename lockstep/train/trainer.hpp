@@ -159,10 +159,10 @@ class Loop;
 class Trainer {
  public:
   /// Throws Error(usage) when network and options do not fit together. `network` must outlive the trainer.
-  Trainer(Network& network, TrainOptions options);
+  Trainer(Network& network, const TrainOptions& options);
   /// One of several ranks, each of which does the same with its own trainer: fit, step, gradient and evaluate are then
   /// steps that all of them take together. `ranks` must outlive the trainer.
-  Trainer(Network& network, TrainOptions options, Ranks& ranks);
+  Trainer(Network& network, const TrainOptions& options, Ranks& ranks);
   ~Trainer();
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
