@@ -60,9 +60,9 @@ class Pages(ProgramTest):
         heights = []
         for media in ("screen", "print"):
             page.emulate_media(media=media, color_scheme="dark")
-            heights.append(page.evaluate("() => document.querySelector('details pre').getBoundingClientRect().height"))
-        self.assertEqual(heights[0], 0)
-        self.assertGreater(heights[1], 100)
+            heights.append(page.evaluate("() => document.querySelector('details.fold').getBoundingClientRect().height"))
+        self.assertLess(heights[0], 60)
+        self.assertGreater(heights[1], 200)
         self.assertEqual(page.evaluate("() => getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
 
     def test_ladder(self):

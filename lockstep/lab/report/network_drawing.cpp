@@ -15,6 +15,7 @@ namespace lockstep::report {
 namespace {
 
 constexpr std::size_t kMostLayers = 64;  // that are drawn
+constexpr double kBold = 0.82;           // of the room: bold letters are wider
 
 class BlockDrawing {
  public:
@@ -96,7 +97,8 @@ class BlockDrawing {
       double y = bottom + 18;
       const auto line = [&](const std::string& text, const char* classes) {
         if (text.empty()) return;
-        out.text_with_title(x, y, fit_text(text, kTextSize, slot - 14), text, classes, Anchor::middle);
+        const double share = std::string_view(classes) == "strong" ? kBold : 1;
+        out.text_with_title(x, y, fit_text(text, kTextSize, share * (slot - 8)), text, classes, Anchor::middle);
         y += kLineHeight;
       };
       line(layer.name, "strong");
@@ -118,11 +120,12 @@ class BlockDrawing {
       constexpr double kText = 62;
       draw_block(out, layer, 30, y + 46, 0.55);
       if (layer.skipped) out.line(2, y - 4, 2, y + 50, "skip");
-      const double room = options_.width - kText;
+      const double room = options_.width - kText - 8;
       double at = y + 14;
       const auto line = [&](const std::string& text, const char* classes) {
         if (text.empty()) return;
-        out.text_with_title(kText, at, fit_text(text, kTextSize, 0.92 * room), text, classes);  // some are bold
+        const double share = std::string_view(classes) == "strong" ? kBold : 1;
+        out.text_with_title(kText, at, fit_text(text, kTextSize, share * room), text, classes);
         at += kLineHeight;
       };
       line(layer.name + (layer.detail.empty() ? "" : " " + layer.detail), "strong");
