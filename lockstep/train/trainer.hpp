@@ -130,6 +130,8 @@ struct FitOptions {
   std::function<double(std::int64_t)> rate{};
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
+  SampleScores* samples =
+      nullptr;                 // filled with those of the last validation; null: not wanted. The same on every rank
   Profile* profile = nullptr;  // filled with this fit's spans; null: none are taken
 };
 
@@ -186,7 +188,8 @@ class Trainer {
   /// Throws Error(usage) when the data does not fit the network and the loss.
   void check(const Dataset& data) const;
 
-  Scores evaluate(const Dataset& data) const;
+  /// `samples`: filled with those of every sample; null: not wanted. The same on every rank.
+  Scores evaluate(const Dataset& data, SampleScores* samples = nullptr) const;
 
   /// Whether early stopping has ended the training: fit then does nothing.
   bool stopped_early() const;
