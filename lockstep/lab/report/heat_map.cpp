@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/drawing.hpp"
 #include "lockstep/lab/report/plot.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::report {
 

@@ -9,6 +9,7 @@
 #include "lockstep/core/words.hpp"
 #include "lockstep/lab/report/drawing.hpp"
 #include "lockstep/lab/report/plot.hpp"
+#include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::report {
 

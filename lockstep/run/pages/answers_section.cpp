@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lockstep/core/words.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/run/pages/answers.hpp"
 #include "lockstep/run/pages/sections.hpp"
 

@@ -7,6 +7,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/lab/text_table.hpp"
 #include "lockstep/run/pages/sections.hpp"
 
 namespace lockstep {
