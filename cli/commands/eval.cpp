@@ -1,7 +1,9 @@
 // lockstep eval MODEL: loss, accuracy, metrics and, for up to 30 classes, the confusion matrix and the scores of
 // each class.
 
+#include <cmath>
 #include <memory>
+#include <numbers>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -142,6 +144,11 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   if (console.json()) {
     Json json = Json::parse(scores_json(scores));
     json["split"] = data.split;
+    if (scores.steps > 0) {
+      json["tokens"] = scores.steps;
+      json["perplexity"] = std::exp(scores.loss);
+      json["bits"] = scores.loss / std::numbers::ln2;
+    }
     json["loss_function"] = loss;
     json["weight_hash"] = weight_hash(model.network.values());
     if (with_matrix) json["confusion"] = confusion_of(outputs, *data.samples, classes).json();
@@ -151,6 +158,11 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   TextTable table("ll");
   table.row({"samples", with_commas(scores.samples)});
   table.row({"loss", fmt::format("{}  ({})", loss_text(scores.loss), loss)});
+  if (scores.steps > 0) {
+    table.row({"tokens", with_commas(scores.steps)});
+    table.row({"perplexity", fmt::format("{:.4f}", std::exp(scores.loss))});
+    table.row({"bits", fmt::format("{:.4f}  (per token)", scores.loss / std::numbers::ln2)});
+  }
   if (scores.correct)
     table.row({"accuracy", fmt::format("{}  ({} correct)", percent(scores.accuracy()), with_commas(*scores.correct))});
   for (const MetricValue& metric : scores.metrics)

@@ -17,6 +17,7 @@ constexpr Command kCommands[] = {
     {"train", "Train the network that a configuration describes", train_command},
     {"eval", "Loss, accuracy and confusion matrix of a model", eval_command},
     {"predict", "Classes with probabilities for pictures, arrays or rows", predict_command},
+    {"generate", "Text from a model of text, token by token", generate_command},
     {"inspect", "What is in a model, a configuration or a data file", inspect_command},
     {"export", "Write a model for other programs", export_command},
     {"bench", "Measure this machine, and every kernel of the example networks", bench_command},

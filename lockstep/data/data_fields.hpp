@@ -12,6 +12,12 @@ inline const std::vector<std::string>& sequence_axis_names() {
   return names;
 }
 
+/// What a token of a text is.
+inline const std::vector<std::string>& vocabulary_names() {
+  static const std::vector<std::string> names = {"bytes", "characters"};
+  return names;
+}
+
 /// How the pixels of an image stand in a file: channels first or last.
 inline const std::vector<std::string>& layout_names() {
   static const std::vector<std::string> names = {"nchw", "nhwc"};
@@ -108,6 +114,13 @@ inline constexpr auto data_fields() {
           "sequences get this many steps: those behind the end of a shorter one change nothing; default: those of the "
           "longest one. adding: steps; default: 50")
           .quiet(),
+      field(
+          "vocabulary", &D::vocabulary, OneOf{vocabulary_names},
+          "text: what a token is, `\"characters\"` or `\"bytes\"`; default for `.txt`: characters. Windows of `steps` "
+          "tokens, 64 by default")
+          .quiet(),
+      field("characters", &D::characters, "text: the characters of the vocabulary; default: those of the source")
+          .quiet(),
       field("scale", &D::scale, kPositive, "divide by this; default: 255 for bytes, else 1").quiet(),
       field("standardise", &D::standardise, "(x - mean) / deviation per feature, both of the training set").quiet(),
       field("one_hot", &D::one_hot, "labels become vectors of 0 and 1").quiet(),
@@ -163,6 +176,8 @@ void for_each_preparation_key(const Visit& visit) {
   visit("resize", &DataConfig::resize);
   visit("as_sequence", &DataConfig::as_sequence);
   visit("steps", &DataConfig::steps);
+  visit("vocabulary", &DataConfig::vocabulary);
+  visit("characters", &DataConfig::characters);
   visit("scale", &DataConfig::scale);
   visit("standardise", &DataConfig::standardise);
   visit("one_hot", &DataConfig::one_hot);

@@ -28,6 +28,10 @@ class Dataset {
   /// The length of a real-valued target vector; 0 when targets are labels only.
   virtual std::int64_t target_size() const = 0;
 
+  /// Where every step of a sample has a class of its own: the number of classes. targets() gives them then, one number
+  /// per step, and classes() is 0. A view must say what its base says.
+  virtual std::int64_t step_classes() const { return 0; }
+
   /// x(f, j) = feature f of sample ids[j]: one row per feature, one column per sample, samples contiguous.
   /// x has features() rows and at least ids.size() columns; columns past ids.size() are untouched.
   virtual void gather(std::span<const std::int64_t> ids, Matrix<float> x) const = 0;
@@ -67,6 +71,9 @@ class Dataset {
   /// Elements per sample.
   std::int64_t features() const { return sample_shape().elements(); }
 };
+
+/// What a mean loss of these samples is taken over: samples, or, with a class per step, their steps.
+std::int64_t target_count(const Dataset& data, std::span<const std::int64_t> ids);
 
 /// first, first + 1, ...: `count` ids.
 std::vector<std::int64_t> ids_from(std::int64_t first, std::int64_t count);

@@ -33,6 +33,14 @@ void Dataset::lengths(std::span<const std::int64_t> ids, std::span<std::int64_t>
   std::fill_n(out.begin(), ids.size(), shape.rank() == 0 ? 1 : shape[shape.rank() - 1]);
 }
 
+std::int64_t target_count(const Dataset& data, std::span<const std::int64_t> ids) {
+  if (data.step_classes() == 0) return std::ssize(ids);
+  if (!data.has_lengths()) return std::ssize(ids) * data.target_size();
+  std::vector<std::int64_t> lengths(ids.size());
+  data.lengths(ids, lengths);
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+}
+
 std::vector<std::int64_t> ids_from(std::int64_t first, std::int64_t count) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
   std::iota(ids.begin(), ids.end(), first);
@@ -117,7 +125,8 @@ std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array feat
     throw Error(ExitCode::bug,
                 fmt::format("data set: {} does not hold samples {}", features.describe(), sample_shape.str()));
   check_targets(targets, store->size, name);
-  if (!lengths.empty()) end_sequences(features, sample_shape, lengths, name);
+  const bool tokens = targets.step_classes > 0 && sample_shape.rank() == 1;
+  if (!lengths.empty()) end_sequences(features, tokens ? Shape{1, sample_shape[0]} : sample_shape, lengths, name);
   if (!missing) check_finite(features, name);
   store->name = name;
   store->lengths = std::move(lengths);

@@ -22,6 +22,7 @@ class StoredDataset : public Dataset {
   std::int64_t size() const override { return store_->size; }
   Shape sample_shape() const override { return store_->shape; }
   std::int64_t classes() const override { return store_->targets.classes; }
+  std::int64_t step_classes() const override { return store_->targets.step_classes; }
   std::int64_t target_size() const override { return store_->targets.target_size(); }
   void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { gather_as(ids, x); }
   void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { gather_as(ids, x); }

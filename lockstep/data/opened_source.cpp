@@ -15,6 +15,7 @@
 #include "lockstep/data/generators.hpp"
 #include "lockstep/data/resize.hpp"
 #include "lockstep/data/sequences.hpp"
+#include "lockstep/data/text_source.hpp"
 
 namespace lockstep {
 
@@ -226,7 +227,7 @@ OpenedSource open_source(const DataConfig& config, DataUse use, const TrainedDat
   }
   require_setting(!config.source.empty(), config, "source",
                   "no source given, expected fashion-mnist, mnist, quadrants, moons, circles, blobs, adding or a path");
-  return open_path(config, use, trained);
+  return is_text_source(config) ? open_text(config) : open_path(config, use, trained);
 }
 
 }  // namespace lockstep

@@ -23,6 +23,7 @@ struct OpenedSource {
   std::string layout;                    // as in DataSplits
   ResizeConfig resize;                   // as in DataSplits
   bool regression = false;
+  std::string characters;  // as in DataSplits
   std::optional<TablePlan> table;
   bool missing = false;    // features hold NaN, where numbers are missing
   bool regrouped = false;  // features are not the inputs of the table one by one

@@ -22,6 +22,7 @@ struct Targets {
   std::int64_t classes = 0;
   Array values{ElementType::float64, {0, 0}, {}};
   std::vector<double> weights{};
+  std::int64_t step_classes = 0;  // above 0: values are classes below it, one per step
 
   std::int64_t target_size() const { return classes > 0 ? 0 : values.row_elements(); }
   /// The number of samples that have a target.

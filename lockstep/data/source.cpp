@@ -89,8 +89,8 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   DataSplits splits;
   splits.source_type = opened.train->source_type();
   splits.white = white_of(*opened.train, splits.source_type);
-  const bool sequences =
-      !config.as_sequence.empty() || opened.train->has_lengths() || lower_case(config.source).ends_with(".ts");
+  const bool sequences = !config.as_sequence.empty() || opened.train->step_classes() > 0 ||
+                         opened.train->has_lengths() || lower_case(config.source).ends_with(".ts");
   require_setting(!config.augment.any() || !sequences, config, "augment",
                   "augment changes pictures, and these samples are sequences");
   const double scale = scale_of(config, *opened.train);
@@ -110,6 +110,7 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   splits.class_names = std::move(opened.class_names);
   splits.named_labels = opened.named_labels;
   splits.layout = opened.layout;
+  splits.characters = std::move(opened.characters);
   splits.resize = opened.resize;
   splits.regression = opened.regression;
   splits.table = std::move(opened.table);

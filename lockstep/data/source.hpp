@@ -74,6 +74,7 @@ struct DataConfig {
   ResizeConfig resize;
   std::string as_sequence;
   std::int64_t steps = 0;
+  std::string vocabulary, characters;  // of text (text_source.hpp)
   double scale = 0;
   bool standardise = false;
   bool one_hot = false;
@@ -120,6 +121,7 @@ struct DataSplits {
   double white = 1;                                // white_of the training samples, as the source holds them
   Shape source_shape{1};                           // extents of one sample there, as stored
   Scaling scaling;                                 // how they became inputs
+  std::string characters;                          // of a text: the vocabulary; empty: bytes, or no text
   std::string label_column;                        // CSV: the column that was taken, by name or index; empty: none
   std::string label_rule;                          // how labels became classes; empty: there are none
   ResizeConfig resize;                             // data.resize, or what pictures of several sizes were brought to

@@ -12,6 +12,7 @@
 #include "lockstep/distribute/stage.hpp"
 #include "lockstep/distribute/tensor_group.hpp"
 #include "lockstep/kernels/loss.hpp"
+#include "lockstep/lab/lap.hpp"
 #include "lockstep/lab/phase_times.hpp"
 #include "lockstep/nn/sequence.hpp"
 
@@ -93,6 +94,9 @@ class Worker {
   /// Null: every sample counts 1.
   const T* load_weights(const Chunk& chunk);
   void infer(const Chunk& chunk, PhaseTimes& times);
+  void load_step_targets(const Chunk& chunk, std::int64_t stride);
+  Matrix<T> score_steps(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores);
+  void end_scores(const Chunk& chunk, Lap& lap, PhaseTimes& times);
   Matrix<T> score_outputs(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores, PhaseTimes& times);
 
   const Sequence<T>& body_;
@@ -103,7 +107,8 @@ class Worker {
   KernelContext context_;
   ChunkBuffers<T> buffers_;  // of run()
   AlignedBuffer<T> losses_, targets_, outputs_;
-  std::vector<std::int32_t> labels_;
+  std::vector<std::int32_t> labels_, best_;  // with a class per step: of all steps
+  std::vector<std::int64_t> lengths_;
   AlignedBuffer<T> weights_;
 };
 

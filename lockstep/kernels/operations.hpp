@@ -8,6 +8,7 @@
 
 #include "lockstep/kernels/activation.hpp"
 #include "lockstep/kernels/add.hpp"
+#include "lockstep/kernels/attention.hpp"
 #include "lockstep/kernels/batch_norm.hpp"
 #include "lockstep/kernels/conv2d.hpp"
 #include "lockstep/kernels/dropout.hpp"
@@ -45,6 +46,8 @@
   X(lstm_backward, LstmBackward)                          \
   X(gru_forward, GruForward)                              \
   X(gru_backward, GruBackward)                            \
+  X(attention_forward, AttentionForward)                  \
+  X(attention_backward, AttentionBackward)                \
   X(dropout_apply, DropoutApply)                          \
   X(add, Add)                                             \
   X(loss_gradient, LossGradient)                          \
@@ -59,6 +62,7 @@
 /// Operations with a kernel in naive/ and device/ only: SIMD tables keep the naive one.
 #define LOCKSTEP_SERIAL_OPERATIONS(X)                     \
   X(running_update, RunningUpdate)                        \
+  X(one_hot, OneHot)                                      \
   X(pack_steps, PackSteps)                                \
   X(end_steps, EndSteps)                                  \
   X(score_slots, ScoreSlots)

@@ -128,6 +128,10 @@ void settle_labels(const DataConfig& config, const DataSplits& splits, DataConfi
   if (config.label_rule.empty() && config.source.ends_with(".mat")) preparation.label_rule = splits.label_rule;
   preparation.regression = splits.regression;
   preparation.layout = splits.layout;
+  if (!splits.characters.empty()) {
+    preparation.vocabulary = "characters";
+    preparation.characters = splits.characters;
+  }
   preparation.resize = splits.resize;
 }
 

@@ -8,9 +8,11 @@
 #include <variant>
 
 #include "lockstep/nn/activation.hpp"
+#include "lockstep/nn/attention.hpp"
 #include "lockstep/nn/batch_norm.hpp"
 #include "lockstep/nn/conv2d.hpp"
 #include "lockstep/nn/dropout.hpp"
+#include "lockstep/nn/embedding.hpp"
 #include "lockstep/nn/flatten.hpp"
 #include "lockstep/nn/layer_norm.hpp"
 #include "lockstep/nn/linear.hpp"
@@ -22,8 +24,9 @@
 namespace lockstep {
 
 /// The list of layers (record.hpp), in the order of the documentation.
-using LayerKind = std::variant<Linear, Conv2d, MaxPool2d, AvgPool2d, Relu, LeakyRelu, Tanh, AbsTanh, Sigmoid, Gelu,
-                               Softmax, BatchNorm, LayerNorm, Dropout, Lstm, Gru, Rnn, Flatten, Residual>;
+using LayerKind =
+    std::variant<Linear, Conv2d, MaxPool2d, AvgPool2d, Relu, LeakyRelu, Tanh, AbsTanh, Sigmoid, Gelu, Softmax,
+                 BatchNorm, LayerNorm, Dropout, Embedding, Positions, Lstm, Gru, Rnn, Attention, Flatten, Residual>;
 
 struct LayerSpec {
   LayerKind kind;

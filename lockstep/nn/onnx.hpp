@@ -32,6 +32,10 @@ class OnnxBuilder {
 /// x as [N, features].
 std::string onnx_flattened(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x);
 
+/// [N, a, b] as [N, b, a]; a weight [a, b] as [b, a].
+std::string onnx_steps_first(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x);
+std::string onnx_transposed(OnnxBuilder& graph, const LayerPlan& plan, const std::string& weight);
+
 /// x and the names of the layer's parameters: the inputs of a node with weights.
 std::vector<std::string> onnx_inputs(const std::string& x, const LayerPlan& plan);
 

@@ -92,6 +92,14 @@ std::string onnx_flattened(OnnxBuilder& graph, const LayerPlan& plan, const std:
   return graph.node("Flatten", {x}, plan.path, {{"axis", std::int64_t{1}}});
 }
 
+std::string onnx_steps_first(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) {
+  return graph.node("Transpose", {x}, plan.path, {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
+}
+
+std::string onnx_transposed(OnnxBuilder& graph, const LayerPlan& plan, const std::string& weight) {
+  return graph.node("Transpose", {weight}, plan.path, {{"perm", std::vector<std::int64_t>{1, 0}}});
+}
+
 std::vector<std::string> onnx_inputs(const std::string& x, const LayerPlan& plan) {
   std::vector<std::string> inputs{x};
   for (const ParameterInfo& info : plan.parameters) inputs.push_back(info.name);

@@ -44,6 +44,7 @@ inline constexpr IntRange kWindowRange{1, 4096};
 inline constexpr IntRange kPadRange{0, 4096};
 
 inline constexpr const char* kBiasHelp = "adds a bias to every output";
+inline constexpr const char* kPerStepHelp = "every step of [features, steps] by itself, with the same parameters";
 inline constexpr const char* kInitHelp = "initialiser of the weights; default: that of the model";
 
 }  // namespace lockstep

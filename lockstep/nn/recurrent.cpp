@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "lockstep/kernels/recurrent.hpp"
 #include "lockstep/nn/layer.hpp"
+#include "lockstep/nn/per_step.hpp"
 #include "lockstep/nn/recurrent_plan.hpp"
-#include "lockstep/nn/steps.hpp"
 
 namespace lockstep {
 
@@ -312,41 +311,25 @@ class RecurrentLayer : public Layer<T> {
     }
   }
 
-  /// Steps in the order in which the sums over a slot take them.
-  ConstMatrix<T> packed(const Pass<T>& pass, const Steps<const T>& from, std::int64_t shift, T* to) const {
-    if (shift == 0 && pass.slots.count() == 1 && from.stride == from.samples) return from.all();
-    const Matrix<T> result = dense_matrix(to, from.rows, steps_ * from.samples);
-    pass.kernels.pack_steps({.from = from.all(),
-                             .steps = steps_,
-                             .step_stride = from.stride,
-                             .shift = shift,
-                             .slots = pass.slots,
-                             .to = result},
-                            pass.context);
-    return result;
-  }
-
   void backward_weights(const Pass<T>& pass, const LayerViews<T>& v, const Workspace<T>& work, std::size_t u,
                         const Steps<const T>& x) const {
     const Unit& unit = units_[u];
     if (v.gradients[unit.parameter] == nullptr) return;
-    std::array<std::int64_t, kMaxSlots + 1> bounds;  // NOLINT: filled as far as it is used
-    std::ranges::transform(pass.slots.bounds, bounds.begin(), [&](std::int64_t bound) { return bound * steps_; });
-    const Slots slots{std::span(bounds).first(pass.slots.bounds.size())};
+    const StepSlots slots(pass.slots, steps_);
     const auto product = [&](ConstMatrix<T> from, ConstMatrix<T> dy, std::size_t which) {
       pass.kernels.linear_backward_weights({.x = from,
                                             .dy = dy,
-                                            .slots = slots,
+                                            .slots = slots.slots(),
                                             .dw = dense_matrix(v.gradients[unit.parameter + which], rows(), from.rows),
                                             .db = bias(v.gradients, unit, which)},
                                            pass.context);
     };
     const Steps<T> h = outputs_of(work, u, x.samples);
-    ConstMatrix<T> dz = packed(pass, gates_of(work, u, x.samples), 0, work.packed_dz);
-    product(packed(pass, x, 0, work.packed_x), dz, 0);
+    ConstMatrix<T> dz = packed_steps<T>(pass, gates_of(work, u, x.samples), 0, work.packed_dz);
+    product(packed_steps(pass, x, 0, work.packed_x), dz, 0);
     if (work.zh[u] != nullptr)
-      dz = packed(pass, Steps<T>{work.zh[u], rows(), steps_, x.samples, padded(x.samples)}, 0, work.packed_dz);
-    product(packed(pass, h, unit.reverse ? 1 : -1, work.packed_x), dz, 1);
+      dz = packed_steps<T>(pass, Steps<T>{work.zh[u], rows(), steps_, x.samples, padded(x.samples)}, 0, work.packed_dz);
+    product(packed_steps<T>(pass, h, unit.reverse ? 1 : -1, work.packed_x), dz, 1);
   }
 
   /// The second direction comes first and waits in dx; the first one adds itself in front.

@@ -71,7 +71,7 @@ Split split_layers(std::vector<LayerPlan>& plans, int member, int members, const
 }
 
 std::optional<WeightShape> weight_shape(const LayerPlan& plan) {
-  if (std::holds_alternative<Linear>(plan.spec.kind))
+  if (const auto* linear = std::get_if<Linear>(&plan.spec.kind); linear != nullptr && !linear->per_step)
     return WeightShape{.out = plan.out[0], .in = plan.in.elements(), .groups = 1, .taps = 1};
   if (const auto* conv = std::get_if<Conv2d>(&plan.spec.kind))
     return WeightShape{

@@ -78,6 +78,7 @@ struct PartHeader {
   bool weighted = false;
   std::vector<std::int64_t> shape{};
   std::vector<std::int64_t> lengths{};  // of all samples; empty: they have all steps
+  std::int64_t step_classes = 0;        // as in Dataset
 
   static PartHeader of(const Dataset& data) {
     const auto extents = data.sample_shape().extents();
@@ -88,16 +89,17 @@ struct PartHeader {
       header.lengths.resize(static_cast<std::size_t>(data.size()));
       data.lengths(ids_from(0, data.size()), header.lengths);
     }
+    header.step_classes = data.step_classes();
     return header;
   }
   static PartHeader parse(const std::string& text) {
     const Json json = Json::parse(text);
     return {json.at("size"),     json.at("classes"), json.at("targets"), json.at("one_hot"),
-            json.at("weighted"), json.at("shape"),   json.at("lengths")};
+            json.at("weighted"), json.at("shape"),   json.at("lengths"), json.at("step_classes")};
   }
   std::string text() const {
     return Json{{"size", size},         {"classes", classes}, {"targets", targets}, {"one_hot", one_hot},
-                {"weighted", weighted}, {"shape", shape},     {"lengths", lengths}}
+                {"weighted", weighted}, {"shape", shape},     {"lengths", lengths}, {"step_classes", step_classes}}
         .dump();
   }
   std::int64_t features() const {
@@ -148,6 +150,7 @@ std::shared_ptr<const Dataset> scatter_part(Stream& stream, bool leader, const s
   Array x{kType, {header.size}, {}};
   x.dims.insert(x.dims.end(), header.shape.begin(), header.shape.end());
   Targets y{.labels = {}, .classes = header.classes, .values = {kType, {header.size, targets}, {}}};
+  y.step_classes = header.step_classes;
   for (std::int64_t first = 0; first < header.size; first += step) {
     const std::int64_t count = std::min(step, header.size - first);
     const std::string message = stream.pass(leader ? read_block<T>(*own, targets, first, count).bytes() : "");

@@ -106,6 +106,51 @@ std::vector<Metric> all_metrics(const TrainOptions& options) {
 
 }  // namespace
 
+namespace {
+
+/// Tokens that the embedding has no vector for.
+void check_tokens(const Network& network, const Dataset& data) {
+  if (network.layers().empty()) return;
+  const auto* embedding = std::get_if<Embedding>(&network.layers().front().kind);
+  if (embedding == nullptr || (data.step_classes() > 0 && data.step_classes() <= embedding->vocabulary)) return;
+  const auto fail = [&](const std::string& what) {
+    throw Error(ExitCode::usage, fmt::format("layer 0 (embedding): {}, and its vocabulary has {}", what,
+                                             count_of(embedding->vocabulary, "token")));
+  };
+  if (data.step_classes() > 0) fail(fmt::format("the text has {} tokens", data.step_classes()));
+  AlignedBuffer<double> block(data.features() * kScoreBlock);
+  std::vector<std::int64_t> ids;
+  for (std::int64_t k = 0; k < block_count(data); ++k) {
+    list_samples({k, k + 1}, data, ids);
+    const Matrix<double> x{block.data(), data.features(), std::ssize(ids), kScoreBlock};
+    data.gather(ids, x);
+    for (std::int64_t j = 0; j < x.cols; ++j)
+      for (std::int64_t t = 0; t < x.rows; ++t)
+        if (!(x(t, j) >= 0 && x(t, j) < double(embedding->vocabulary)) || x(t, j) != std::floor(x(t, j)))
+          fail(fmt::format("step {} of sample {} is {}", t, ids[static_cast<std::size_t>(j)], x(t, j)));
+  }
+}
+
+/// Data with a class for every step.
+void check_steps(const Network& network, const Dataset& data, const TrainOptions& options) {
+  const auto require = [](bool condition, const std::string& message) {
+    if (!condition) throw Error(ExitCode::usage, message);
+  };
+  require(is_of_softmax(options.loss),
+          fmt::format("the data has a class for every step, which needs cross-entropy or focal; the loss is {}",
+                      name_of(options.loss)));
+  require(!on_device(options.backend), "a class for every step is not trained on devices; use the backend simd");
+  require(!data.has_weights() && !options.class_weights.any(),
+          "weights of samples and classes are not for data with a class for every step");
+  const Shape& out = network.output();
+  require(out.rank() == 2 && out[1] == data.target_size() && out[0] >= data.step_classes(),
+          fmt::format("the data has one of {} classes for each of {} steps, but the model gives {}; end it in "
+                      "{{linear = {{out = {}, per_step = true}}}}",
+                      data.step_classes(), data.target_size(), out.str(), data.step_classes()));
+}
+
+}  // namespace
+
 void Loop::check(const Dataset& data) const {
   const Network& network = setup_.network;
   const Loss loss = setup_.options.loss;
@@ -114,6 +159,8 @@ void Loop::check(const Dataset& data) const {
   for (const Metric& metric : all_metrics(setup_.options))
     if (const std::string fault = metric_fault(metric, data, outputs); !fault.empty())
       throw Error(ExitCode::usage, fmt::format("metrics: {}", fault));
+  check_tokens(network, data);
+  if (data.step_classes() > 0) return check_steps(network, data, setup_.options);
   if (data.classes() == 0) {
     if (is_of_softmax(loss))
       throw Error(ExitCode::usage,
@@ -146,7 +193,7 @@ Batch Loop::batch_of(const Dataset& data, std::span<const std::int64_t> ids) con
           .ids = ids,
           .epoch = progress_.epoch,
           .weights = setup_.weights.get(),
-          .weight = setup_.weights ? setup_.weights->sum(ids) : double(ids.size())};
+          .weight = setup_.weights ? setup_.weights->sum(ids) : double(target_count(data, ids))};
 }
 
 std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& options) {

@@ -174,6 +174,10 @@ std::string metric_names() { return "loss, accuracy, top-K, precision, recall, f
 
 std::string metric_fault(const Metric& metric, const Dataset& data, std::int64_t outputs) {
   if (metric.kind == MetricKind::loss) return "";
+  if (data.step_classes() > 0)
+    return metric.kind == MetricKind::accuracy
+               ? ""
+               : fmt::format("{} is not for data with a class for every step; loss and accuracy are", metric.name());
   if (is_of_numbers(metric.kind))
     return data.classes() > 0 ? fmt::format("{} is for real-valued targets, and the data has classes", metric.name())
                               : "";
@@ -187,6 +191,7 @@ std::string metric_fault(const Metric& metric, const Dataset& data, std::int64_t
 
 std::vector<Metric> fitting_metrics(const Dataset& data, std::int64_t outputs) {
   constexpr std::int64_t kFive = 5;
+  if (data.step_classes() > 0) return {};
   if (data.classes() == 0) return {{MetricKind::mae}, {MetricKind::rmse}, {MetricKind::r2}};
   std::vector<Metric> metrics = {{MetricKind::precision}, {MetricKind::recall}, {MetricKind::f1}};
   if (data.classes() == 2) metrics.push_back({MetricKind::auc});

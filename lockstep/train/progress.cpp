@@ -38,13 +38,13 @@ void Progress::begin_epoch(const TrainOptions& options, const Dataset& data, con
   weight_sum = 0;
   if (batch > 0) {  // resumed in the middle of an epoch: the sums are there, but for that of the weights
     for (std::int64_t b = 0; b < batch; ++b)
-      weight_sum += weights != nullptr ? weights->sum(batches->ids(b)) : double(batches->ids(b).size());
+      weight_sum += weights != nullptr ? weights->sum(batches->ids(b)) : double(target_count(data, batches->ids(b)));
     report.train.loss = mean_loss(loss_sum, weight_sum);
     return;
   }
   report = {.epoch = epoch + 1};
   loss_sum = 0;
-  if (data.classes() > 0) report.train.correct = 0;
+  if (data.classes() > 0 || data.step_classes() > 0) report.train.correct = 0;
 }
 
 void Progress::account(const Batch& step, const StepResult& result, bool finite, std::int64_t total_epochs) {
@@ -59,7 +59,9 @@ void Progress::account(const Batch& step, const StepResult& result, bool finite,
   weight_sum += step.weight;
   report.train.loss = mean_loss(loss_sum, weight_sum);
   report.rate = step.rate;
-  if (step.data.classes() > 0) report.train.correct = report.train.correct.value_or(0) + result.scores.correct;
+  if (step.data.step_classes() > 0) report.train.steps += target_count(step.data, step.ids);
+  if (step.data.classes() > 0 || step.data.step_classes() > 0)
+    report.train.correct = report.train.correct.value_or(0) + result.scores.correct;
   if (Profile* profile = step.fit->profile) {
     ++profile->steps;
     profile->samples += step.size();

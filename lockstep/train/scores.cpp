@@ -39,8 +39,10 @@ Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data, con
   grid.gather_scores(blocks.correct.data(), count);
   const BatchScores sum = sum_of(blocks);
   Scores total{.samples = data.size()};
-  if (data.size() > 0) total.loss = sum.loss / double(data.size());
-  if (data.classes() > 0) total.correct = sum.correct;
+  const std::int64_t answers = target_count(data, ids_from(0, data.size()));
+  if (data.size() > 0) total.loss = sum.loss / double(answers);
+  if (data.step_classes() > 0) total.steps = answers;
+  if (data.classes() > 0 || data.step_classes() > 0) total.correct = sum.correct;
   if (!blocks.samples.wanted()) return total;
   SampleScores& samples = blocks.samples;
   for (auto* numbers : {&samples.answer, &samples.place})

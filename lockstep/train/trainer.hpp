@@ -82,11 +82,13 @@ struct TrainOptions {
 /// is the mean of weighted samples. Accuracy is always that of samples.
 struct Scores {
   std::int64_t samples = 0;
-  double loss = 0;                        // mean over samples, without the L2 term
+  std::int64_t steps = 0;                 // with a class per step: all steps; else 0
+  double loss = 0;                        // mean over samples, or over steps, without the L2 term
   std::optional<std::int64_t> correct{};  // nothing when the targets are real numbers
   std::vector<MetricValue> metrics{};     // TrainOptions::metrics, of evaluations
   std::optional<double> accuracy() const {
-    return correct && samples > 0 ? std::optional(double(*correct) / double(samples)) : std::nullopt;
+    const std::int64_t answers = steps > 0 ? steps : samples;
+    return correct && answers > 0 ? std::optional(double(*correct) / double(answers)) : std::nullopt;
   }
   /// Nothing where it was not computed.
   std::optional<double> value(const Metric& metric) const;

@@ -39,10 +39,12 @@ class Network(_Network):
             early_stopping: int | Mapping[str, Any] | None = None, seed: int = 1) -> Run: ...
 
 class Linear(Layer):
-    def __init__(self, out: int, *, bias: bool = True, init: Init | str | None = None) -> None: ...
+    def __init__(self, out: int, *, bias: bool = True, init: Init | str | None = None,
+                 per_step: bool = False) -> None: ...
     out: int
     bias: bool
     init: Init | str | None
+    per_step: bool
 
 class Conv2d(Layer):
     def __init__(self, out: int, kernel: int | tuple[int, int], *,
@@ -101,12 +103,23 @@ class BatchNorm(Layer):
     eps: float
 
 class LayerNorm(Layer):
-    def __init__(self, eps: float = 1e-05) -> None: ...
+    def __init__(self, eps: float = 1e-05, *, per_step: bool = False) -> None: ...
     eps: float
+    per_step: bool
 
 class Dropout(Layer):
     def __init__(self, p: float = 0.5) -> None: ...
     p: float
+
+class Embedding(Layer):
+    def __init__(self, out: int, vocabulary: int, *, init: Init | str | None = None) -> None: ...
+    out: int
+    vocabulary: int
+    init: Init | str | None
+
+class Positions(Layer):
+    def __init__(self, init: Init | str | None = None) -> None: ...
+    init: Init | str | None
 
 class Lstm(Layer):
     def __init__(self, hidden: int, *, layers: int = 1, bidirectional: bool = False,
@@ -139,6 +152,14 @@ class Rnn(Layer):
     bias: bool
     init: Init | str | None
     relu: bool
+
+class Attention(Layer):
+    def __init__(self, heads: int, *, causal: bool = False, bias: bool = True,
+                 init: Init | str | None = None) -> None: ...
+    heads: int
+    causal: bool
+    bias: bool
+    init: Init | str | None
 
 class Flatten(Layer):
     def __init__(self) -> None: ...

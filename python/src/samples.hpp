@@ -29,6 +29,7 @@ class ArrayDataset final : public Dataset {
   Shape sample_shape() const override { return shape_; }
   std::int64_t classes() const override { return targets_.classes; }
   std::int64_t target_size() const override { return targets_.target_size(); }
+  std::int64_t step_classes() const override { return targets_.step_classes; }
   void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { gather_as(ids, x); }
   void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { gather_as(ids, x); }
   void labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const override {

@@ -1,4 +1,4 @@
-"""make_corpus.py: writes the seeds of the data formats (corpus/idx, mat5, npy, npz, csv, ts, png) beside this file."""
+"""make_corpus.py: writes the seeds of the data formats (corpus/idx, mat5, npy, npz, csv, ts, text, png) beside this file."""
 import gzip
 import io
 import pathlib
@@ -142,6 +142,14 @@ def seeds():
         "comma": b"a;b\r\n1,5;x\r\n,NA\r\n",
         "quoted_line": b"a,b\n\"x\ny\",1\nz,?\n",
         "latin": b"k\ncaf\xe9\n",
+    }
+    yield "text", {
+        "ascii": b"To be, or not to be\n",
+        "forms": "a\u00e9\u20ac\U0001f600".encode(),
+        "overlong": b"a\xc0\xaf",
+        "surrogate": b"a\xed\xa0\x80",
+        "cut": b"a\xe2\x82",
+        "empty": b"",
     }
     yield "ts", {
         "classes": b"# c\n@problemName t\n@timeStamps false\n@classLabel true a b\n@data\n1,2,3:4,5,6:a\n1:2:b\n",

@@ -268,5 +268,37 @@ TEST(Sequence, GradientsOfSequencesThatEndEarly) {
   }
 }
 
+/// Layers that treat every step alike, and attention.
+std::vector<LayerSpec> layers_of_steps() {
+  return {Linear{.out = 5, .per_step = true},
+          Linear{.out = 3, .bias = false, .per_step = true},
+          LayerNorm{.eps = 0.1, .per_step = true},
+          Positions{},
+          Attention{.heads = 2},
+          Attention{.heads = 4, .causal = true},
+          Attention{.heads = 1, .causal = true, .bias = false},
+          Residual{.body = {LayerNorm{.eps = 0.1, .per_step = true}, Attention{.heads = 2, .causal = true}}}};
+}
+
+TEST(Sequence, GradientsOfLayersOfSteps) {
+  for (const LayerSpec& layer : layers_of_steps())
+    for (const std::int64_t steps : {1, 5}) {
+      Network net({4, steps}, Precision::float64), inner({4, steps}, Precision::float64);
+      net.add(layer);
+      inner.add(Tanh{}).add(layer).add(Tanh{}).add(Linear{.out = 2});
+      const std::string name = layer_type(layer) + ", " + layer_detail(layer) + ", " + std::to_string(steps);
+      EXPECT_LT(GradientRun(net).worst_error(), kTolerance) << name;
+      EXPECT_LT(GradientRun(inner).worst_error(), kTolerance) << name;
+    }
+}
+
+TEST(Sequence, GradientsOfAttentionThatEndsEarly) {
+  for (const bool causal : {false, true}) {
+    Network net({4, 4}, Precision::float64);
+    net.add(Attention{.heads = 2, .causal = causal}).add(Linear{.out = 2});
+    EXPECT_LT(GradientRun(net, {4, 1, 2, 3, 4, 1, 3}).worst_error(), kTolerance) << causal;
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::test

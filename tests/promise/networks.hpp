@@ -107,6 +107,40 @@ inline PromiseRun recurrent_run(Precision precision = Precision::float32) {
   return run;
 }
 
+/// A small transformer over tokens, with a class for every step. Of text_data().
+inline PromiseRun text_run(Precision precision = Precision::float32) {
+  PromiseRun run{"text", Network({9}, precision), {}, {9}};
+  run.network.add(Embedding{.out = 12, .vocabulary = 11}).add(Positions{}).add(Dropout{.p = 0.1});
+  run.network.add(Residual{.body = {LayerNorm{.per_step = true}, Attention{.heads = 3, .causal = true}}});
+  run.network.add(Residual{.body = {LayerNorm{.per_step = true}, Linear{.out = 20, .per_step = true}, Gelu{},
+                                    Linear{.out = 12, .per_step = true}, Dropout{.p = 0.1}}});
+  run.network.add(Lstm{.hidden = 7, .all_steps = true}).add(Attention{.heads = 1});
+  run.network.add(Linear{.out = 11, .per_step = true});
+  run.options = {.optimizer = Adam{.lr = 1e-2}, .batch = 40, .slots = 8, .clip_norm = 1};
+  return run;
+}
+
+/// Windows of tokens, each sample with a length.
+inline DataSplits text_data(std::int64_t count = 50) {
+  const auto make = [](std::int64_t first, std::int64_t samples) {
+    Array x = make_array(ElementType::uint8, {samples, 9}), y = make_array(ElementType::uint8, {samples, 9});
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t i = 0; i < samples * 9; ++i) {
+      const std::int64_t at = first * 9 + i;
+      x.as<std::uint8_t>()[std::size_t(i)] = std::uint8_t(at * at % 11);
+      y.as<std::uint8_t>()[std::size_t(i)] = std::uint8_t((at + 1) * (at + 1) % 11);
+    }
+    for (std::int64_t i = first; i < first + samples; ++i) lengths.push_back(1 + i * i % 9);
+    Targets targets{.labels = {}, .classes = 0, .values = std::move(y), .weights = {}, .step_classes = 11};
+    return std::make_shared<MemoryDataset>(std::move(x), Shape{9}, std::move(targets), "tokens", std::nullopt,
+                                           std::nullopt, false, lengths);
+  };
+  DataSplits data;
+  data.train = make(0, count);
+  data.test = make(count, 30);
+  return data;
+}
+
 /// The data of recurrent_run(): as promise_data, each sample with a length.
 inline DataSplits sequence_data(std::int64_t count = 50) {
   const auto make = [](std::int64_t first, std::int64_t samples_of) {

@@ -29,9 +29,7 @@ TEST_P(PromiseRanks, OneHashForRanksAndThreads) {
     }
 }
 
-TEST(PromiseSequences, OneHashForRanksAndStages) {
-  PromiseRun run = recurrent_run();
-  const DataSplits data = sequence_data();
+void expect_one_hash_for_ranks(PromiseRun run, const DataSplits& data) {
   run.options.threads = 1;
   const std::string expected = training_hash(run, *data.train, *data.test);
   for (const int size : {2, 3, 5}) {
@@ -48,6 +46,9 @@ TEST(PromiseSequences, OneHashForRanksAndStages) {
     });
   }
 }
+
+TEST(PromiseSequences, OneHashForRanksAndStages) { expect_one_hash_for_ranks(recurrent_run(), sequence_data()); }
+TEST(PromiseText, OneHashForRanksAndStages) { expect_one_hash_for_ranks(text_run(), text_data()); }
 
 /// Said in one line, by every rank.
 TEST(PromiseSequences, SplitLayersAreRefused) {

@@ -170,6 +170,15 @@ TEST(PromiseSequences, OneHashForThreadsAndBackends) {
   expect_one_hash(run, sequence_data(19), {2, 3});
 }
 
+/// Tokens with a class for every step, through embedding, attention and layers of every step.
+TEST(PromiseText, OneHashForThreadsAndBackends) {
+  expect_one_hash(text_run(), text_data(), {1, 2, 3, 4, 7, 16});
+  PromiseRun run = text_run(Precision::float64);
+  run.options.batch = 16;
+  run.options.slots = 32;
+  expect_one_hash(run, text_data(19), {2, 3});
+}
+
 /// What stands behind the end of a sequence changes nothing, and where it ends does.
 TEST(PromiseSequences, LengthsCount) {
   const DataSplits data = sequence_data();

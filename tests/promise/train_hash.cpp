@@ -59,7 +59,7 @@ std::string hash_of_any_team(PromiseRun run, Backend backend) {
 std::string hash_of(Backend backend) {
   Sha256 hash;
   for (const PromiseRun& run : promise_runs()) feed(hash, hash_of_any_team(run, backend));
-  const DataSplits data = image_data(), sequences = sequence_data();
+  const DataSplits data = image_data(), sequences = sequence_data(), tokens = text_data();
   for (const Precision precision : {Precision::float32, Precision::float64}) {
     const auto run = [&](Network net, TrainOptions options) {
       options.backend = backend;
@@ -77,6 +77,9 @@ std::string hash_of(Backend backend) {
     PromiseRun recurrent = recurrent_run(precision);
     recurrent.options.backend = backend;
     feed_training(hash, std::move(recurrent.network), recurrent.options, *sequences.train, *sequences.test);
+    PromiseRun text = text_run(precision);
+    text.options.backend = backend;
+    feed_training(hash, std::move(text.network), text.options, *tokens.train, *tokens.test);
   }
   return to_hex(hash.finish());
 }

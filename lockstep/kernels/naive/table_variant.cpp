@@ -2,6 +2,7 @@
 
 #include "lockstep/kernels/naive/activation.hpp"
 #include "lockstep/kernels/naive/add.hpp"
+#include "lockstep/kernels/naive/attention.hpp"
 #include "lockstep/kernels/naive/batch_norm.hpp"
 #include "lockstep/kernels/naive/conv2d.hpp"
 #include "lockstep/kernels/naive/dropout.hpp"

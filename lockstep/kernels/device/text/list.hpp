@@ -9,6 +9,10 @@
   X(activation, activation_backward)        \
   X(activation, add_matrices)               \
   X(activation, dropout)                    \
+  X(attention, one_hot)                     \
+  X(attention, attention_forward)           \
+  X(attention, attention_backward_queries)  \
+  X(attention, attention_backward_keys)     \
   X(batch_norm, batch_norm_forward)         \
   X(batch_norm, batch_norm_backward)        \
   X(batch_norm, batch_norm_statistics)      \

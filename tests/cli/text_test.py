@@ -1,0 +1,69 @@
+"""Text through the program: training on tokens with a target at every step, resuming, evaluating, generating; and what must be
+refused."""
+import json
+
+from program import ProgramTest, main
+
+TEXT = ("The quick brown fox jumps over the lazy dog. " * 40 + "\n") * 2
+CONFIG = """\
+[data]
+source = "plays.txt"
+steps = 12
+split = {validation = 0.1}
+[model]
+input = [12]
+layers = [{embedding = {out = 16, vocabulary = 29}}, "positions",
+          {residual = {body = [{layer_norm = {per_step = true}}, {attention = {heads = 2, causal = true}}]}},
+          {linear = {out = 29, per_step = true}}]
+[train]
+optimizer = {name = "adamw", lr = 0.01}
+batch = 16
+slots = 4
+epochs = 6
+"""
+
+
+class Text(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("plays.txt", TEXT)
+
+    def generate(self, *words):
+        return self.succeed("generate", "run/model.safetensors", "--tokens", "60", *words).out
+
+    def test_train_eval_and_generate(self):
+        self.train(CONFIG)
+        scores = json.loads(self.succeed("eval", "run/model.safetensors", "--split", "train", "--json").out)
+        self.assertLess(scores["loss"], 1.5)
+        self.assertAlmostEqual(scores["bits"], scores["loss"] / 0.6931471805599453, places=12)
+        self.assertEqual(scores["tokens"], 12 * scores["samples"])
+        text = self.generate("--prompt", "The quick", "--temperature", "0.8", "--seed", "3")
+        self.assertTrue(text.startswith("The quick"))
+        self.assertEqual(len(text), len("The quick") + 60 + 1)
+        for words in (("--backend", "naive"), ("--threads", "2"), ("--threads", "1")):
+            self.assertEqual(self.generate("--prompt", "The quick", "--seed", "3", *words), text)
+        self.assertNotEqual(self.generate("--prompt", "The quick", "--seed", "4"), text)
+        self.assertIn("jumps", self.generate("--prompt", "The quick brown fox ", "--temperature", "0"))
+
+    def test_other_text_with_the_vocabulary_of_the_model(self):
+        self.train(CONFIG)
+        self.write("other.txt", "the lazy dog jumps over the fox")
+        self.succeed("eval", "run/model.safetensors", "--data", "other.txt")
+        self.write("foreign.txt", "the lazy dog jumps over 2 foxes")
+        self.refuse(3, "byte 24: the character \"2\" (U+0032) is not among the 29 of the vocabulary",
+                       "eval", "run/model.safetensors", "--data", "foreign.txt")
+        self.refuse(3, "prompt: byte 1: the character \"?\" (U+003F) is not among the 29 of the vocabulary",
+                       "generate", "run/model.safetensors", "--prompt", "e?")
+
+    def test_refused(self):
+        self.write("run.toml", CONFIG.replace("vocabulary = 29", "vocabulary = 20"))
+        self.refuse(2, "layer 0 (embedding): the text has 29 tokens, and its vocabulary has 20 tokens", "train", "run.toml")
+        self.write("run.toml", CONFIG.replace("{linear = {out = 29, per_step = true}}", "{linear = 29}"))
+        self.refuse(2, "end it in {linear = {out = 29, per_step = true}}", "train", "run.toml")
+        self.write("plays.txt", b"ab\xff" * 50)
+        self.write("run.toml", CONFIG)
+        self.refuse(3, "plays.txt: byte 2: the text is not UTF-8", "train", "run.toml")
+
+
+if __name__ == "__main__":
+    main()
