@@ -91,8 +91,9 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   splits.white = white_of(*opened.train, splits.source_type);
   const bool sequences =
       !config.as_sequence.empty() || opened.train->has_lengths() || lower_case(config.source).ends_with(".ts");
-  require_setting(!config.augment.any() || !sequences, config, "augment",
-                  "augment changes pictures, and these samples are sequences");
+  require_setting(
+      !config.augment.changes_pictures() || !sequences, config, "augment",
+      "augment changes pictures, and these samples are sequences; mixup alone takes sequences of one length");
   const double scale = scale_of(config, *opened.train);
   Scaling scaling(scale);
   if (trained.scaling)
