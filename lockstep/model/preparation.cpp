@@ -165,7 +165,7 @@ std::optional<Scaling> scaling_of(const ModelInfo& info) {
 
 std::optional<Scaling> scaling_for(const ModelInfo& info, ElementType source_type, double white,
                                    std::int64_t features) {
-  const std::optional<Scaling> scaling = scaling_of(info);
+  std::optional<Scaling> scaling = scaling_of(info);
   if (!scaling || !differs(info, source_type, white)) return scaling;
   return times(*scaling, features, info.white / white);
 }

@@ -137,8 +137,8 @@ bool is_mapped(const fs::path& memory) {
 }
 
 /// mpirun makes a folder 0 for itself first, and one for each job when it starts the processes; their data come last.
+/// Any of these may be missing: mpirun died before it made them, or a start was killed while it removed them.
 bool has_started_nothing(const fs::path& session) {
-  if (!own_file(session / "0")) return false;
   for (const fs::path& each : entries(session, "")) {
     const std::string name = each.filename().string();
     const bool data = name.starts_with("pmix_dstor_");
@@ -176,9 +176,13 @@ bool remove_session(const fs::path& session, const fs::path& memory, const std::
                     !entries(session, mark_prefix()).empty() || has_started_nothing(session);
   if (!ours) return true;
   if (has_live_ranks(session)) return false;
-  std::set<fs::path> dead = memory_of(session, memory);
-  dead.insert(session);
-  remove_leftovers(dead);
+  remove_leftovers(memory_of(session, memory));
+  // The mark goes last: where this process is killed in between, the next start knows what is left.
+  std::set<fs::path> unmarked;
+  for (const fs::path& each : entries(session, ""))
+    if (!each.filename().string().starts_with(mark_prefix())) unmarked.insert(each);
+  remove_leftovers(unmarked);
+  remove_leftovers({session});
   return true;
 }
 
@@ -254,9 +258,13 @@ std::set<fs::path> mpi_leftovers(pid_t process, bool launcher_gone) {
 }
 
 void remove_leftovers(const std::set<fs::path>& leftovers) {
-  std::error_code error;  // what is gone already is as good
+  std::error_code error;     // what is gone already is as good
+  constexpr int kTries = 8;  // another process that removes the same may make one of ours fail
   for (const fs::path& path : leftovers) {
-    fs::remove_all(path, error);
+    for (int i = 0; i < kTries; ++i) {
+      fs::remove_all(path, error);
+      if (!error) break;
+    }
     if (is_session(path)) fs::remove(path.parent_path(), error);  // unless other sessions are there
   }
 }

@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from jobs import JobTest, children
+from jobs import BOUND, JobTest, children, read
 from program import MOONS, PROGRAM, main
 
 KILLS, SUPERVISED_KILLS = 32, 8
@@ -70,6 +70,14 @@ class Leftovers(JobTest):
         return subprocess.Popen(command, cwd=self.folder, env=self.environment(TMPDIR=str(self.temporary)), start_new_session=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
+    def expect_ranks_end(self):
+        """Ranks end with their launcher: all processes that were started with the folder of this test."""
+        mark = f"TMPDIR={self.temporary}".encode()
+        end = time.monotonic() + BOUND
+        while living := [p.name for p in pathlib.Path("/proc").iterdir() if p.name.isdigit() and mark in read(p.name, "environ")]:
+            self.assertLess(time.monotonic(), end, f"processes {living} live on after their mpirun")
+            time.sleep(0.1)
+
     def after_the_next_start(self, library):
         self.write("short.toml", MOONS)
         chance = random.Random(3)
@@ -81,7 +89,7 @@ class Leftovers(JobTest):
             job.wait()
             time.sleep(0.2)
             count += bool(self.left())
-        time.sleep(3)  # ranks end with their launcher
+        self.expect_ranks_end()
         before = self.left()
         result = self.launch(library, 2, "train", "short.toml", "--out", "last", TMPDIR=str(self.temporary))
         self.assertEqual(result.code, 0, result)

@@ -121,7 +121,7 @@ char* place(Thread& t, const Instruction& i, int base, std::size_t bytes) {
   if (address % bytes != 0) fail("line " + std::to_string(i.line) + " of the PTX: an address that is not aligned");
   if constexpr (space != Space::local)
     if (counting()) note_access(i.access, space == Space::global, address, static_cast<unsigned>(bytes));
-  if constexpr (space == Space::global) return reinterpret_cast<char*>(address);
+  if constexpr (space == Space::global) return reinterpret_cast<char*>(address);  // NOLINT
   const u64 size = space == Space::shared ? t.shared_bytes : t.local_bytes;
   if (address > size || bytes > size - address)
     fail("line " + std::to_string(i.line) + " of the PTX: access out of bounds of " +

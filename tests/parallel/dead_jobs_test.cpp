@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace lockstep {
 namespace {
@@ -112,6 +113,34 @@ TEST_F(DeadJobs, AnMpirunThatHadStartedNothing) {
   EXPECT_TRUE(remove_dead_jobs(folders_, {}));
   EXPECT_FALSE(fs::exists(empty));
   EXPECT_TRUE(fs::exists(used)) << "holds what mpirun does not make";
+}
+
+TEST_F(DeadJobs, AnMpirunThatDiedAtOnce) {
+  const fs::path path = folders_.sessions[0] / ("pid." + std::to_string(dead_process()));
+  fs::create_directories(path);
+  EXPECT_TRUE(remove_dead_jobs(folders_, {}));
+  EXPECT_FALSE(fs::exists(path));
+}
+
+/// The ranks of one job start together, and each of them cleans up.
+TEST_F(DeadJobs, RemovedBySeveralAtOnce) {
+  for (int time = 0; time < 50; ++time) {
+    const fs::path path = session(dead_process(), true);
+    for (int job = 1; job < 30; ++job) fs::create_directories(path / std::to_string(job) / "0");
+    std::vector<std::thread> starts;
+    for (int start = 0; start < 3; ++start) starts.emplace_back([&] { remove_dead_jobs(folders_, {}); });
+    for (std::thread& each : starts) each.join();
+    ASSERT_FALSE(fs::exists(path)) << time;
+  }
+}
+
+/// A start that is killed while it cleans up leaves the mark: the next one goes on.
+TEST_F(DeadJobs, HalfRemoved) {
+  const fs::path ours = session(dead_process(), true), empty = session(dead_process(), false, false);
+  for (const fs::path& path : {ours, empty}) fs::remove_all(path / "0");
+  EXPECT_TRUE(remove_dead_jobs(folders_, {}));
+  EXPECT_FALSE(fs::exists(ours));
+  EXPECT_FALSE(fs::exists(empty));
 }
 
 TEST_F(DeadJobs, WhatLivesIsLeftAlone) {

@@ -31,7 +31,7 @@ std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes)
 }  // namespace
 
 AddressSpace::~AddressSpace() {
-  while (!ranges_.empty()) remove(reinterpret_cast<std::byte*>(ranges_.begin()->first));
+  while (!ranges_.empty()) remove(reinterpret_cast<std::byte*>(ranges_.begin()->first));  // NOLINT
 }
 
 std::byte* AddressSpace::add(cl_mem buffer, std::int64_t bytes) {

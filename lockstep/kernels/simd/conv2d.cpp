@@ -99,7 +99,7 @@ template <int kVecs>
 constexpr bool kUnrolled = !kSlowFma && (kVecs == 2 || kRegisters == 32);
 /// Kernels 11 wide are rare and long to compile: only for the tiles that many channels are divided into.
 template <int kRows, int kVecs>
-constexpr bool kWidest = 6 * kRows >= 5 * kTileRows<kVecs>;
+[[maybe_unused]] constexpr bool kWidest = 6 * kRows >= 5 * kTileRows<kVecs>;
 
 template <int kRows, int kVecs, class T, class End>
 LOCKSTEP_INLINE void run_pixels(const Walk& walk, const Job<T>& job, const End& end) {

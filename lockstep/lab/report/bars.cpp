@@ -72,7 +72,7 @@ class BarDrawing {
 
   /// The length of a bar on a logarithmic axis is no measure of its value, and the axis says so.
   std::string title_text() const {
-    const std::string title = axis_title(chart_.axis);
+    std::string title = axis_title(chart_.axis);
     if (map_.scale != Scale::log) return title;
     return title.empty() ? "logarithmic axis" : title + ", logarithmic axis";
   }

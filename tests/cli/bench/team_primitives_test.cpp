@@ -16,7 +16,8 @@ using cli::team_elementwise_max;
 using cli::TeamXxt;
 
 TEST(TeamElementwiseMax, AnyNumberOfThreads) {
-  for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 17}, {7, 5}, {31, 64}}) {
+  for (const auto& shape : {std::pair{1, 1}, {2, 17}, {7, 5}, {31, 64}}) {
+    const std::int64_t rows = shape.first, cols = shape.second;
     std::vector<std::int32_t> a, b;
     for (std::int64_t i = 0; i < rows * cols; ++i) {
       a.push_back(static_cast<std::int32_t>(128 * (random_value(1, i) + 1)));
