@@ -38,8 +38,8 @@ ArrayHeader read_header(const File& file, const FilePart& part) {
   ArrayHeader header = npy ? parse_npy_header(head, name) : parse_idx_header(head, name);
   if (part.size - header.data_offset != header.data_bytes)
     fail_data(name, header.data_offset,
-              fmt::format("{} bytes of data follow the header, its sizes [{}] need {}",
-                          part.size - header.data_offset, fmt::join(header.dims, ","), header.data_bytes));
+              fmt::format("{} bytes of data follow the header, its sizes [{}] need {}", part.size - header.data_offset,
+                          fmt::join(header.dims, ","), header.data_bytes));
   if (header.column_major && header.dims.size() > 1)
     fail_data(name, 0, "an array in Fortran order cannot be read by slices, save it in C order");
   header.data_offset += part.offset;

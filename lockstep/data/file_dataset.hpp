@@ -1,5 +1,6 @@
 #pragma once
-// Data larger than memory: an uncompressed IDX or .npy file, or one that stands in a .npz archive, read by slices, as batches ask for them.
+// Data larger than memory: an uncompressed IDX or .npy file, or one that stands in a .npz archive, read by slices, as
+// batches ask for them.
 
 #include <filesystem>
 #include <memory>

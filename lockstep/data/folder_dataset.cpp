@@ -24,8 +24,8 @@ std::shared_ptr<const StoredDataset::Store> FolderDataset::open(std::shared_ptr<
   store->sample_bytes = store->shape.elements() * element_size(store->type);
   check_targets(store->targets, store->size, name);
   store->pictures = std::move(pictures);
-  store->ahead = std::make_unique<Prefetcher>(
-      [own = store.get()](std::int64_t id) { return own->pictures->picture(id).bytes; });
+  store->ahead =
+      std::make_unique<Prefetcher>([own = store.get()](std::int64_t id) { return own->pictures->picture(id).bytes; });
   return store;
 }
 

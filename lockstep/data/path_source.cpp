@@ -21,7 +21,8 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kStreams = "stream reads IDX, .npy and .npz files and folders of pictures; save other arrays as .npy";
+constexpr const char* kStreams =
+    "stream reads IDX, .npy and .npz files and folders of pictures; save other arrays as .npy";
 
 /// One file, or one pair of arrays of it, on its way to a data set.
 struct Reading {
@@ -194,9 +195,9 @@ std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Rea
   if (!config.shape.empty()) shape = Shape{std::span<const std::int64_t>(config.shape)};
   if (archive) {
     StreamedPair pair = open_npz_stream(request);
-    Targets targets = targets_of({std::move(pair.labels.y), std::move(pair.labels.names), 0, pair.y_name, "y_key",
-                                  std::move(pair.class_names)},
-                                 format, reading, !request.test);
+    Targets targets = targets_of(
+        {std::move(pair.labels.y), std::move(pair.labels.names), 0, pair.y_name, "y_key", std::move(pair.class_names)},
+        format, reading, !request.test);
     targets.weights = weights_of(pair.weights, config.weights);
     return std::make_shared<FileDataset>(request.path, std::move(targets), shape, is_channels_last(config), pair.x);
   }

@@ -1,5 +1,6 @@
 #pragma once
-// Samples of a file or a folder, read by a thread before they are asked for. It changes when bytes are read, never which.
+// Samples of a file or a folder, read by a thread before they are asked for. It changes when bytes are read, never
+// which.
 
 #include <condition_variable>
 #include <cstddef>
@@ -24,8 +25,8 @@ class Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// These samples will be asked for next. What was requested before the last time is dropped, and so is what would take
-  /// more than 64 MiB.
+  /// These samples will be asked for next. What was requested before the last time is dropped, and so is what would
+  /// take more than 64 MiB.
   void request(std::span<const std::int64_t> ids);
   /// The bytes of a sample, which are forgotten with that; empty where it has not been read.
   std::vector<std::byte> take(std::int64_t id);

@@ -215,8 +215,7 @@ void check_input(const Shape& input, const Dataset& data) {
                            : turned ? "data.transpose = true turns rows into columns; "
                                     : "data.layout says how the file stores samples (\"nchw\" or \"nhwc\"); ",
                            fmt::join(input.extents(), ", "));
-  }
-  else
+  } else
     message += fmt::format("; {}",
                            shape.rank() == 1 && input.rank() == 1
                                ? fmt::format("write model.sizes = \"{}-...\" or model.input = [{}]", shape[0], shape[0])

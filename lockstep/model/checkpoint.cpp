@@ -25,7 +25,7 @@ constexpr const char* kRecordKey = "lockstep.checkpoint";
 constexpr const char* kConfigKey = "lockstep.config";
 constexpr const char* kFirst = "optimizer.first";
 constexpr const char* kSecond = "optimizer.second";
-constexpr const char* kAverage = "average";
+constexpr const char* kAverage = "optimizer.average";
 
 using Json = nlohmann::ordered_json;
 

@@ -325,7 +325,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[data]\nsource = \"moons\"\n[model]\nsizes = \"2-1\"\n[[train]]", "",
             "a.toml:5: train: must be a table with loss, label_smoothing, focal_gamma, huber_delta, optimizer, "
             "schedule, batch, "
-            "slots, reduction, class_weights, l2, clip_norm, average, frozen, shuffle, epochs, metrics, early_stopping, seed, "
+            "slots, reduction, class_weights, l2, clip_norm, average, frozen, shuffle, epochs, metrics, "
+            "early_stopping, seed, "
             "not a "
             "list: [{}]"}));
 

@@ -153,6 +153,14 @@ def seeds():
         "long": b"@data\n" + b"1\n" * 50 + b",".join(b"1" for _ in range(200)) + b"\n",
         "cut": b"@classLabel true a",
     }
+    picture = bytes(3072)
+    yield "cifar", {
+        "ten": b"\3" + picture + b"\x09" + picture,
+        "hundred": b"\1\x42" + picture,
+        "no_class": b"\x0a" + picture,
+        "cut": b"\1" + picture[1:],
+        "empty": b"",
+    }
     palette = chunk(b"PLTE", bytes(range(12))) + chunk(b"tRNS", b"\0\x80")
     yield "png", {
         "grey8": png(3, 2, 8, 0, [b"abc", b"def"]),

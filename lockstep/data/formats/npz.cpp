@@ -72,7 +72,8 @@ Directory find_directory(const ByteSource& source, std::string_view name) {
   const std::vector<std::byte> tail = source.read(first, size - first);
   // The record is last but for a comment of unknown length; a true one ends exactly where its comment ends.
   for (std::int64_t at = size - kEndSize; at >= first; --at) {
-    ByteReader reader(std::span(tail).subspan(static_cast<std::size_t>(at - first)), name);
+    const std::span<const std::byte> rest(tail.data() + (at - first), tail.data() + tail.size());
+    ByteReader reader(rest, name);
     if (reader.u32("the end record") != kEndOfDirectory) continue;
     const std::uint16_t disk = reader.u16("the end record"), first_disk = reader.u16("the end record");
     const std::uint16_t here = reader.u16("the end record"), entries = reader.u16("the end record");
@@ -86,12 +87,12 @@ Directory find_directory(const ByteSource& source, std::string_view name) {
   fail_data(name, size, "not a ZIP archive, or truncated: it has no end record");
 }
 
-/// Sizes and place beyond 4 GiB stand in the extra field 1, those of them that the entry has no room for, in this order.
+/// Sizes and place beyond 4 GiB stand in the extra field 1, those of them that the entry has no room for, in this
+/// order.
 void read_extra64(std::span<const std::byte> extra, ZipEntry& entry, const Directory& directory, std::int64_t start,
                   std::string_view name) {
   constexpr std::string_view kWhat = "a ZIP64 field";
-  const bool needed =
-      entry.size == kElsewhere || entry.compressed == kElsewhere || entry.header_offset == kElsewhere;
+  const bool needed = entry.size == kElsewhere || entry.compressed == kElsewhere || entry.header_offset == kElsewhere;
   ByteReader fields(extra, name);
   while (needed && fields.remaining() >= 4) {
     const std::uint16_t kind = fields.u16(kWhat), length = fields.u16(kWhat);
@@ -99,8 +100,7 @@ void read_extra64(std::span<const std::byte> extra, ZipEntry& entry, const Direc
     if (kind != kExtra64) continue;
     for (std::int64_t* number : {&entry.size, &entry.compressed, &entry.header_offset}) {
       if (*number != kElsewhere) continue;
-      const std::int64_t most =
-          number == &entry.size ? std::numeric_limits<std::int64_t>::max() / 2 : directory.offset;
+      const std::int64_t most = number == &entry.size ? std::numeric_limits<std::int64_t>::max() / 2 : directory.offset;
       *number = checked_place(u64(field, kWhat), most, name, start);
     }
     return;

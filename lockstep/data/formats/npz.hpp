@@ -18,8 +18,8 @@
 namespace lockstep {
 
 /// A member of the archive. Of ZIP as much as .npz files use: members stored or deflated, no encryption, no split
-/// archives; ZIP64 (members beyond 4 GiB) is read, not written. Everything is read from the central directory and checked against the
-/// file's length.
+/// archives; ZIP64 (members beyond 4 GiB) is read, not written. Everything is read from the central directory and
+/// checked against the file's length.
 struct ZipEntry {
   std::string name;
   std::int64_t header_offset = 0;  // of the local header
@@ -55,7 +55,8 @@ struct ZipMember {
 /// 4 GiB or 65535 members.
 std::vector<std::byte> write_zip(std::span<const ZipMember> members);
 
-/// An archive opened in memory, whose `bytes` must outlive it, or in a file, of which only what is asked for is read. Error(data) when two members are one array ("a" and "a.npy").
+/// An archive opened in memory, whose `bytes` must outlive it, or in a file, of which only what is asked for is read.
+/// Error(data) when two members are one array ("a" and "a.npy").
 class NpzReader {
  public:
   NpzReader(std::span<const std::byte> bytes, std::string_view name) : NpzReader(source_of(bytes), name) {}

@@ -119,7 +119,7 @@ TEST(Npz, RefusesBadArchives) {
   const std::string at_end = "a.npz: byte " + std::to_string(end) + ": ";
   refuse(at_end + "the archive is split", with_byte(good, end + 4, 1));
   refuse(at_end + "the central directory does not fit", with_byte(good, end + 18, 0x40));
-  refuse(at_end.substr(0, 12) + std::to_string(end - 20) + ": the ZIP64 end record is missing",
+  refuse("a.npz: byte " + std::to_string(end - 20) + ": the ZIP64 end record is missing",
          with_byte(with_byte(with_byte(with_byte(good, end + 16, 255), end + 17, 255), end + 18, 255), end + 19, 255));
   const std::size_t central = end - 51;
   const std::string at_entry = "a.npz: byte " + std::to_string(central) + ": ";
@@ -135,7 +135,8 @@ TEST(Npz, RefusesBadArchives) {
     change(raw);
     return archive_of(raw);
   };
-  refuse(at_entry + "the ZIP64 sizes of the member are missing", changed(true, [](Raw& raw) { raw.size = 0xFFFFFFFF; }));
+  refuse(at_entry + "the ZIP64 sizes of the member are missing",
+         changed(true, [](Raw& raw) { raw.size = 0xFFFFFFFF; }));
   refuse("a.npz: byte 199: a stored member with two different sizes", changed(false, [](Raw& raw) { raw.size -= 1; }));
   refuse("a.npz: byte 55: the checksum of the member is wrong", changed(true, [](Raw& raw) { raw.crc ^= 1; }));
   refuse("a.npz: byte 55: a member claims 4026531840 bytes", changed(true, [](Raw& raw) { raw.size = 0xF0000000; }));
