@@ -1,7 +1,7 @@
 #pragma once
 // Everything a program needs: describe a network, train it, save and load it, predict, run trainings from configuration
-// files, alone or as one of several ranks. The headers named here are the public interface, which docs/api.md
-// describes; what they include besides is installed with them and may change.
+// files, alone or as one of several ranks. The headers named here are the public interface, of which `make docs` makes a
+// page; what they include besides is installed with them and may change.
 
 #include "lockstep/core/error.hpp"           // Error, ErrorCode
 #include "lockstep/data/dataset.hpp"         // Dataset: samples of your own kind

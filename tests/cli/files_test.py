@@ -349,7 +349,7 @@ class Memory(RanksTest):
         """x takes 120 MB; the program may have 110 MB of addresses in all. Labels are words."""
         if sanitized():
             self.skipTest("a sanitizer needs more memory than the limit")
-        count, features = 1200, 100_000
+        count, features = 12000, 10_000
         sample = bytes(range(250)) * (features // 250)
         x = npy("|u1", (count, features), b"".join(sample[i % 50:] + sample[:i % 50] for i in range(count)))
         y = npy("<U2", (count,), b"".join(word.encode("utf-32-le") for word in ["no", "on"] * (count // 2)))

@@ -38,9 +38,10 @@ std::uint64_t u64(ByteReader& reader, std::string_view what) {
   return low | (std::uint64_t{reader.u32(what)} << 32);
 }
 
-/// A size or place that is not in a file of any kind.
+/// Error(data) for a size or place above `limit`.
 std::int64_t checked_place(std::uint64_t value, std::int64_t limit, std::string_view name, std::int64_t at) {
-  if (value > static_cast<std::uint64_t>(limit)) fail_data(name, at, "a ZIP64 size or place is beyond the file's end");
+  if (limit < 0 || value > static_cast<std::uint64_t>(limit))
+    fail_data(name, at, "a ZIP64 size or place is beyond the file's end");
   return static_cast<std::int64_t>(value);
 }
 
