@@ -1,5 +1,6 @@
 // One training shared by the processes that a launcher starts, each with its own trainer:
-//   mpirun -n 4 example_ranks
+//   LOCKSTEP_MPI_DIR=$HOME/lockstep/lib/lockstep mpirun -n 4 example_ranks
+// (the folder with the part for MPI that `make install` put there; the program lockstep finds it by itself.)
 // Alone, and on any number of ranks, it prints the same weights.
 
 #include <cstdio>

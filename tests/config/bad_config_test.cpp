@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"early_stopping = {metric = \"loss\"}", "",
             "a.toml:8: train.early_stopping.patience: missing; the epochs to wait for a gain, for example 10"},
         Bad{"early_stopping = -1", "", "a.toml:8: train.early_stopping: must be from 0 to 1000000000, got -1"},
-        Bad{"average = \"mean\"", "", "a.toml:8: train.average: unknown name \"mean\"; there are none, ema, swa"},
+        Bad{"average = \"mean\"", "", "a.toml:8: train.average: unknown name \"mean\"; known are none, ema, swa"},
         Bad{"average = {name = \"ema\", decay = 1}", "",
             "a.toml:8: train.average.decay: must be above 0 and below 1, got 1"},
         Bad{"average = {name = \"swa\", decay = 0.9}", "",

@@ -1,4 +1,6 @@
-"""examples_test.py PROGRAM...: the examples in C++ run, one after the other in one folder, and say what they should."""
+"""examples_test.py FOLDER PROGRAM...: the examples in C++ run, one after the other in one folder, and say what they should. FOLDER has the part
+for MPI."""
+import os
 import re
 import shutil
 import subprocess
@@ -7,7 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAMS = {Path(path).name.removeprefix("example_"): path for path in sys.argv[1:]}
+PROGRAMS = {Path(path).name.removeprefix("example_"): path for path in sys.argv[2:]}
+ENVIRONMENT = os.environ | {"LOCKSTEP_MPI_DIR": sys.argv[1]}
 
 
 class Examples(unittest.TestCase):
@@ -17,7 +20,8 @@ class Examples(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
 
     def run_example(self, name, before=()):
-        result = subprocess.run([*before, PROGRAMS[name]], cwd=self.folder.name, capture_output=True, text=True, timeout=120)
+        result = subprocess.run([*before, PROGRAMS[name]], cwd=self.folder.name, capture_output=True, text=True, timeout=120,
+                                env=ENVIRONMENT)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
@@ -43,8 +47,10 @@ class Examples(unittest.TestCase):
         self.assertRegex(alone, r"^1 rank, weights [0-9a-f]+\n$")
         if shutil.which("mpirun") is None:
             self.skipTest("no mpirun")
-        options = ["--allow-run-as-root", "--oversubscribe"] if "Open MPI" in subprocess.run(
-            ["mpirun", "--version"], capture_output=True, text=True).stdout else []
+        version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout
+        kind, options = ("openmpi", ["--allow-run-as-root", "--oversubscribe"]) if "Open MPI" in version else ("mpich", [])
+        if not (Path(sys.argv[1]) / f"lockstep_{kind}.so").exists():
+            self.skipTest(f"this build has no part for {kind}")
         two = self.run_example("ranks", ["mpirun", *options, "-n", "2"])
         self.assertEqual(two, alone.replace("1 rank,", "2 ranks,"))
 
