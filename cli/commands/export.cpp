@@ -23,7 +23,7 @@ namespace {
 
 struct ExportArguments {
   std::string model{}, out{};
-  bool overwrite = false;
+  bool overwrite = false, raw = false;
 };
 
 void run_export(const ExportArguments& arguments, Console& console) {
@@ -41,14 +41,22 @@ void run_export(const ExportArguments& arguments, Console& console) {
                 fmt::format("{}: the model reads sequences that end at different steps, and its ONNX form has no input "
                             "for their lengths; export .safetensors",
                             arguments.out));
-  export_model(model.network, arguments.out, weight_rule(model.info.preparation.value_or(DataConfig())),
-               model.info.class_names);
+  const bool onnx = fs::path(arguments.out).extension() == ".onnx";
+  if (arguments.raw && !onnx)
+    throw Error(ExitCode::usage, fmt::format("--raw is for .onnx files, not for {}", arguments.out));
+  export_model(model.network, model.info, arguments.out, arguments.raw);
   const auto bytes = static_cast<std::int64_t>(fs::file_size(arguments.out, error));
   if (console.json()) {
-    const Json json = {{"file", arguments.out}, {"bytes", bytes}, {"weight_hash", weight_hash(model.network.values())}};
+    Json json = {{"file", arguments.out}, {"bytes", bytes}, {"weight_hash", weight_hash(model.network.values())}};
+    if (onnx) json.update({{"opset", kOnnxOpset}, {"raw", arguments.raw}});
     console.print(fmt::format("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace)));
   } else {
-    console.print(fmt::format("{}  {} bytes\n", one_line(arguments.out), with_commas(bytes)));
+    const std::string form = !onnx           ? ""
+                             : arguments.raw ? fmt::format(", opset {}: scaled numbers to outputs", kOnnxOpset)
+                                             : fmt::format(", opset {}: raw numbers to probabilities", kOnnxOpset);
+    const bool values = onnx && !arguments.raw && (!model.info.loss || is_of_values(*model.info.loss));
+    console.print(fmt::format("{}  {} bytes{}\n", one_line(arguments.out), with_commas(bytes),
+                              values ? fmt::format(", opset {}: raw numbers to outputs", kOnnxOpset) : form));
   }
 }
 
@@ -57,12 +65,14 @@ void run_export(const ExportArguments& arguments, Console& console) {
 RunCommand export_command(Options& options) {
   const auto arguments = std::make_shared<ExportArguments>();
   options.examples(R"(Examples:
-  lockstep export model.safetensors model.onnx         the network, for ONNX runtimes
+  lockstep export model.safetensors model.onnx         the network, for ONNX runtimes: raw numbers to probabilities
+  lockstep export model.safetensors model.onnx --raw   without the nodes that scale and the last softmax or sigmoid
   lockstep export model.safetensors weights.npz        arrays for NumPy
   lockstep export model.safetensors weights.mat        Theta1, Theta2, ... for MATLAB; linear layers only
   lockstep export model.safetensors plain.safetensors  the weights alone)");
   options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
   options.argument("out", arguments->out, {"OUT.{onnx,npz,mat,safetensors}", "The file to write"});
+  options.flag("--raw", arguments->raw, "ONNX: leave out the scaling of inputs and the softmax or sigmoid at the end");
   options.flag("--overwrite", arguments->overwrite, "Replace OUT where it exists");
   return [arguments](Console& console) { run_export(*arguments, console); };
 }

@@ -11,10 +11,13 @@
 #include "cli/commands/inspect_data.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/words.hpp"
+#include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/safetensors.hpp"
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/checkpoint_store.hpp"
 #include "lockstep/model/model_file.hpp"
+#include "lockstep/model/onnx_file.hpp"
+#include "lockstep/model/onnx_import.hpp"
 #include "lockstep/run/directory.hpp"
 
 namespace lockstep::cli {
@@ -115,7 +118,8 @@ void describe_preparation(const ModelInfo& info, TextTable& facts, Json& json) {
 
 Inspection inspect_model(const std::string& path) {
   const Model model = load_model(path);
-  const bool checkpoint = is_checkpoint(read_safetensors_header(path).metadata);
+  const bool onnx = is_onnx(path);
+  const bool checkpoint = !onnx && is_checkpoint(read_safetensors_header(path).metadata);
   const std::string hash = weight_hash(model.network.values());
   TextTable facts("ll");
   facts.row({"network", input_line(model.network)});
@@ -130,7 +134,15 @@ Inspection inspect_model(const std::string& path) {
   if (!model.info.class_names.empty())
     facts.row({"classes", one_line(fmt::format("{}", fmt::join(model.info.class_names, ", ")))});
   facts.row({"weights", hash});
-  facts.row({"written by", fmt::format("Lockstep {}, numerics {}", one_line(model.version), model.numerics_version)});
+  if (!model.info.scale.empty()) facts.row({"inputs", "raw numbers * scale + offset"});
+  if (onnx) {
+    const OnnxFile file = read_onnx(path);
+    facts.row({"written by", fmt::format("{}, opset {}", one_line(printable(file.producer)), file.opset)});
+    json["producer"] = file.producer;
+    json["opset"] = file.opset;
+  } else {
+    facts.row({"written by", fmt::format("Lockstep {}, numerics {}", one_line(model.version), model.numerics_version)});
+  }
   json["source"] = model.info.source;
   json["class_names"] = model.info.class_names;
   json["weight_hash"] = hash;
@@ -139,7 +151,11 @@ Inspection inspect_model(const std::string& path) {
   describe_preparation(model.info, facts, json);
   describe_seal(model.seal, facts, json);
   if (checkpoint) describe_checkpoint(path, facts, json);
-  return {fmt::format("{}\n\n{}\n{}", checkpoint ? "checkpoint" : "model", facts.str(), network_text(model.network)),
+  return {fmt::format("{}\n\n{}\n{}",
+                      onnx         ? "ONNX model"
+                      : checkpoint ? "checkpoint"
+                                   : "model",
+                      facts.str(), network_text(model.network)),
           std::move(json)};
 }
 
@@ -186,6 +202,7 @@ Inspection inspect(const std::string& path, const std::vector<std::string>& set)
   if (fs::is_directory(path, ignored) && fs::exists(model, ignored)) return inspect_model(model.string());
   const std::string ending = fs::path(path).extension().string();
   if (ending == ".safetensors") return inspect_safetensors(path);
+  if (ending == ".onnx") return inspect_model(path);
   if (ending == ".toml") return inspect_config(path, set);
   return inspect_data(path);
 }

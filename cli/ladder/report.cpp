@@ -86,7 +86,7 @@ BarChart bars(const std::vector<RungLine>& rungs) {
     const Summary s = *each.summary();
     BarValue bar(s.median);
     if (s.interval) bar.error = Interval{s.interval->low, s.interval->high};
-    chart.groups.push_back({.label = each.title, .bars = {std::move(bar)}, .tone = tone_of(each.group)});
+    chart.groups.push_back({.label = each.title, .bars = {bar}, .tone = tone_of(each.group)});
   }
   return chart;
 }

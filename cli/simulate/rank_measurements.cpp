@@ -2,10 +2,10 @@
 
 #include <sched.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 #include <nlohmann/json.hpp>

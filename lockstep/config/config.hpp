@@ -23,7 +23,8 @@ struct ModelConfig {
   Precision precision = Precision::float32;
   Init init{};
   std::vector<std::string> layer_origins{};  // how messages begin: "moons.toml:12: model.layers[2]"; may be empty
-  std::string init_file{};  // not empty: the weights come from here (.safetensors, .npz or .mat) instead of `init`
+  std::string
+      init_file{};  // not empty: the weights come from here (.safetensors, .npz, .mat or .onnx) instead of `init`
   /// Not empty: of that file only these layers, {"conv1", "0"}: its name there, and the layer here that gets it.
   std::vector<std::pair<std::string, std::string>> init_map{};
 };
@@ -32,6 +33,7 @@ struct ModelConfig {
 struct CheckpointConfig {
   std::int64_t every_steps = 0;  // 0: steps do not count
   double every_minutes = 1;      // 0: time does not count
+  std::int64_t keep = 2;         // how many checkpoints stay; 0: all
 };
 
 /// What a run writes besides its own files.

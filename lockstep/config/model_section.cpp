@@ -7,6 +7,7 @@
 #include "lockstep/config/record_writer.hpp"
 #include "lockstep/config/sections.hpp"
 #include "lockstep/config/suggest.hpp"
+#include "lockstep/model/onnx_import.hpp"
 
 namespace lockstep {
 
@@ -184,6 +185,20 @@ void read_model_init(const Value& value, ModelConfig& model) {
     read_value(value, {"model.init"}, AnyValue{}, model.init);
 }
 
+/// The whole network of an ONNX file, with its weights.
+ModelConfig read_model_file(const TableReader& table) {
+  for (const std::string& key : model_keys())
+    if (key != "file" && table.find(key) != nullptr)
+      table.fail(key, "the network comes from model.file; give one of them");
+  const std::string path = as_string(*table.find("file"), "model.file");
+  if (!is_onnx(path)) table.fail("file", "must be an .onnx file; other files are for model.init");
+  const Network network = load_onnx(path).network;
+  ModelConfig model{.input = network.input(), .layers = network.layers(), .precision = network.precision()};
+  model.init_file = path;
+  model.layer_origins.assign(model.layers.size(), fmt::format("{}: model.file", table.find("file")->origin));
+  return model;
+}
+
 }  // namespace
 
 /// 5 or [5, 3]: height and width.
@@ -228,13 +243,14 @@ LayerSpec read_layer(const Value& value, const std::string& path) { return layer
 
 const std::vector<std::string>& model_keys() {
   static const std::vector<std::string> keys = {"input",  "layers",    "sizes", "activation",
-                                                "output", "precision", "init"};
+                                                "output", "precision", "init",  "file"};
   return keys;
 }
 
 ModelConfig read_model(const Value& section) {
   const TableReader table(section, "model", model_keys(), all_keys());
   ModelConfig model;
+  if (table.find("file") != nullptr) return read_model_file(table);
   if (const auto precision = table.choice("precision", kPrecisions))
     model.precision = static_cast<Precision>(*precision);
   if (const Value* input = table.find("input")) model.input = read_input(*input);

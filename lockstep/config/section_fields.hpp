@@ -95,7 +95,10 @@ inline constexpr auto checkpoint_fields() {
   return std::tuple{field("every_steps", &CheckpointConfig::every_steps, IntRange{0, 1'000'000'000'000},
                           "save at multiples of this number of steps; 0: steps do not count"),
                     field("every_minutes", &CheckpointConfig::every_minutes, NumberRange{.max = 1'000'000},
-                          "save when this time has passed since the last save; 0: time does not count")};
+                          "save when this time has passed since the last save; 0: time does not count"),
+                    field("keep", &CheckpointConfig::keep, IntRange{0, 1'000'000'000},
+                          "how many checkpoints stay, the newest ones; 0: all, for `lockstep verify`")
+                        .quiet()};
 }
 
 inline constexpr auto log_fields() {

@@ -19,8 +19,11 @@ struct SampleScores {
   std::vector<std::int64_t> answer;  // the predicted class (ScoreSlots)
   std::vector<std::int64_t> place;   // outputs before the label's: larger ones, and equal ones of a smaller index
   std::vector<double> margin;        // for class 1 against class 0: z with one output, z_1 - z_0 with several
+  std::vector<double> gap;           // the answer's output minus the label's; 0 where the answer is right
+  std::vector<double> sure;          // of wrong answers: their probability; 0 where outputs are no probabilities
   // Where they are numbers: chains over the outputs of |y - t| and (y - t)^2 in double, y the network's answer.
   std::vector<double> absolute, square;
+  std::vector<double> value;  // y of output 0
 
   bool wanted() const { return !answer.empty() || !absolute.empty(); }
   /// Reserves room for this number of samples with labels, or with real targets; 0: none are wanted.

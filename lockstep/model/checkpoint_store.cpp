@@ -47,7 +47,7 @@ std::vector<std::int64_t> CheckpointStore::steps() const {
 void CheckpointStore::save(std::int64_t step, std::span<const std::byte> bytes) const {
   write_file_atomically(path(step), bytes);
   const std::vector<std::int64_t> present = steps();
-  for (std::size_t i = kGenerations; i < present.size(); ++i) {
+  for (std::size_t i = static_cast<std::size_t>(keep_); keep_ > 0 && i < present.size(); ++i) {
     std::error_code error;
     fs::remove(path(present[i]), error);
     if (error)

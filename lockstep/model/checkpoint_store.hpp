@@ -1,6 +1,6 @@
 #pragma once
-// The checkpoints of a run: checkpoint-<step>.safetensors in its folder, two generations of them; and the thread that
-// saves them.
+// The checkpoints of a run: checkpoint-<step>.safetensors in its folder, the newest ones of them; and the
+// thread that saves them.
 
 #include <condition_variable>
 #include <cstddef>
@@ -28,17 +28,17 @@ std::optional<std::int64_t> checkpoint_step(std::string_view name);
 
 class CheckpointStore {
  public:
-  static constexpr std::size_t kGenerations = 2;
-
-  /// The folder must exist when something is saved; only one process may save there at a time.
-  explicit CheckpointStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// The folder must exist when something is saved; only one process may save there at a time. `keep`: how many
+  /// checkpoints stay when one is saved; 0: all.
+  explicit CheckpointStore(std::filesystem::path folder, std::int64_t keep = 2)
+      : folder_(std::move(folder)), keep_(keep) {}
 
   std::filesystem::path path(std::int64_t step) const { return folder_ / checkpoint_name(step); }
 
   /// The steps that have a file, newest first.
   std::vector<std::int64_t> steps() const;
 
-  /// Writes the bytes of a checkpoint (write_file_atomically), then removes all but the newest two. Error(resources)
+  /// Writes the bytes of a checkpoint (write_file_atomically), then removes all but the newest. Error(resources)
   /// when there is no room: the older files are then as they were, and no temporary one is left.
   void save(std::int64_t step, std::span<const std::byte> bytes) const;
 
@@ -48,6 +48,7 @@ class CheckpointStore {
 
  private:
   std::filesystem::path folder_;
+  std::int64_t keep_;
 };
 
 /// The whole, validated file. Error(checkpoint) when it cannot be read or does not validate.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lockstep/data/samples.hpp"
+#include "lockstep/model/model_file.hpp"
 #include "lockstep/nn/network.hpp"
 
 namespace lockstep {
@@ -28,5 +29,16 @@ void export_model(const Network& network, const std::filesystem::path& path,
 /// GELU is written out in its tanh form; slopes and eps, attributes of float32 by the format, are rounded to it.
 /// `class_names`: where there are any, the metadata have the entry "class_names", a JSON list.
 std::vector<std::byte> write_onnx(const Network& network, std::span<const std::string> class_names = {});
+
+/// The same with what a model adds to its network: nodes that scale raw numbers as in training (Mul, Add) before the
+/// first layer and, where the network ends in logits, Softmax or Sigmoid behind the last one. `raw` leaves these nodes
+/// out. The metadata name the loss ("loss") and what the input is ("input": "raw numbers" or "scaled numbers").
+std::vector<std::byte> write_onnx(const Network& network, const ModelInfo& info, bool raw);
+
+/// export_model of a model; `raw` concerns .onnx files only.
+void export_model(const Network& network, const ModelInfo& info, const std::filesystem::path& path, bool raw);
+
+/// The version of the operators in the files that are written.
+inline constexpr int kOnnxOpset = 17;
 
 }  // namespace lockstep

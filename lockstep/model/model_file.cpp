@@ -16,6 +16,7 @@
 #include "lockstep/data/data_fields.hpp"
 #include "lockstep/data/formats/safetensors.hpp"
 #include "lockstep/model/network_json.hpp"
+#include "lockstep/model/onnx_import.hpp"
 #include "lockstep/train/trainer.hpp"
 
 namespace lockstep {
@@ -213,6 +214,7 @@ Model parse_model(std::span<const std::byte> bytes, std::string_view name) {
 }
 
 Model load_model(const std::filesystem::path& path) {
+  if (is_onnx(path)) return load_onnx(path);
   return parse_model(read_file(path, std::numeric_limits<std::int64_t>::max(), ExitCode::checkpoint), path.string());
 }
 

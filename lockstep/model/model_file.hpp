@@ -83,9 +83,9 @@ std::map<std::string, std::string> model_metadata(const Network& network, const 
 /// The model in the contents of a file; errors without the name of the file, for in_file.
 Model model_of(const Safetensors& contents);
 
-/// A checkpoint (checkpoint.hpp) is a model too. Error(checkpoint), "<path>: ...", when the file is missing, is not a
-/// model, or any bit of it is not what was written. Files of an earlier Lockstep have a hash of the weights only:
-/// Model::seal says so.
+/// A checkpoint (checkpoint.hpp) is a model too, and so is an .onnx file (onnx_import.hpp). Error(checkpoint), "<path>:
+/// ...", when the file is missing, is not a model, or any bit of it is not what was written. Files of an earlier
+/// Lockstep have a hash of the weights only: Model::seal says so.
 Model parse_model(std::span<const std::byte> bytes, std::string_view name);
 Model load_model(const std::filesystem::path& path);
 

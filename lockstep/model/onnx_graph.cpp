@@ -8,6 +8,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/version.hpp"
+#include "lockstep/model/export.hpp"
 
 namespace lockstep {
 
@@ -17,7 +18,7 @@ constexpr int kVarint = 0, kLengthDelimited = 2, kFixed32 = 5;  // types of fiel
 
 // Versions of the format and of the operators; the first that knows the second is IR 8.
 constexpr int kIrVersion = 8;
-constexpr int kOpset = 17;
+constexpr int kOpset = kOnnxOpset;
 
 // Numbers of fields and enumerators in onnx.proto.
 namespace model {

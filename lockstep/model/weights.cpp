@@ -12,6 +12,7 @@
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npz.hpp"
+#include "lockstep/model/onnx_import.hpp"
 #include "lockstep/model/seal.hpp"
 #include "lockstep/model/theta.hpp"
 
@@ -74,6 +75,15 @@ void copy_values(const Array& array, T* out) {
   });
 }
 
+/// The weights of an imported network under the names of this one, where both have the same parameters one after
+/// another: the numbers of layers differ where one of them has a dropout more.
+std::vector<NamedArray> in_order(const Network& imported, const Network& network) {
+  std::vector<NamedArray> arrays = named_weights(imported);
+  if (arrays.size() == network.parameters().size())
+    for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i].name = network.parameters()[i].name;
+  return arrays;
+}
+
 }  // namespace
 
 std::vector<NamedArray> named_weights(std::span<const ParameterInfo> parameters, const ParameterValues& values) {
@@ -112,9 +122,12 @@ void set_weights(Network& network, std::span<const NamedArray> arrays, std::stri
 void load_mapped_weights(const std::filesystem::path& path, Network& network,
                          const std::vector<std::pair<std::string, std::string>>& map) {
   const std::string extension = path.extension().string(), file = path.string();
-  if (extension != ".safetensors" && extension != ".npz")
-    throw Error(ExitCode::usage, fmt::format("{}: layers are taken by name from .safetensors or .npz files", file));
-  const std::vector<NamedArray> arrays = extension == ".npz" ? read_npz(path) : read_sealed(path).contents.tensors;
+  if (extension != ".safetensors" && extension != ".npz" && extension != ".onnx")
+    throw Error(ExitCode::usage,
+                fmt::format("{}: layers are taken by name from .safetensors, .npz or .onnx files", file));
+  const std::vector<NamedArray> arrays = extension == ".npz"    ? read_npz(path)
+                                         : extension == ".onnx" ? onnx_weights(path)
+                                                                : read_sealed(path).contents.tensors;
   std::vector<NamedArray> all = named_weights(network);
   std::set<std::string> given;
   for (const auto& [from, to] : map) {
@@ -144,9 +157,11 @@ void load_weights(const std::filesystem::path& path, Network& network, std::opti
     set_weights(network, read_npz(path), path.string());
   else if (extension == ".mat")
     set_thetas(network, read_mat5(path), path.string(), rule);
+  else if (extension == ".onnx")
+    set_weights(network, in_order(load_onnx(path).network, network), path.string());
   else
     throw Error(ExitCode::usage,
-                fmt::format("{}: weights are read from .safetensors, .npz or .mat files", path.string()));
+                fmt::format("{}: weights are read from .safetensors, .npz, .mat or .onnx files", path.string()));
   if (!all_finite(network.values())) refuse(path.string(), "holds weights that are not finite numbers");
 }
 

@@ -29,8 +29,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFiles[] = {kConfigFile,  kMetricsFile, kTimingsFile, kModelFile,  kProfileFile,  kTraceFile,
-                                  kResultsFile, kMachineFile, kReportFile,  kStatusFile, kBestModelFile};
+constexpr const char* kFiles[] = {kConfigFile,    kMetricsFile,     kTimingsFile, kModelFile,  kProfileFile,
+                                  kTraceFile,     kResultsFile,     kMachineFile, kReportFile, kStatusFile,
+                                  kBestModelFile, kCertificateFile, kAnswersFile};
 constexpr int kMaxRuns = 1'000'000;
 
 /// What made a filesystem call fail, as fail_system words it.

@@ -1,6 +1,7 @@
 #pragma once
 // The folder that a run writes: config.toml, metrics.jsonl, timings.jsonl, checkpoint-<step>.safetensors,
-// model.safetensors, machine.json, report.html, status.json, and when profiled also profile.json and trace.json.
+// model.safetensors, machine.json, answers.json, report.html, status.json, certificate.json, and when profiled also
+// profile.json and trace.json.
 
 #include <cstdint>
 #include <filesystem>
@@ -22,8 +23,10 @@ inline constexpr const char* kProfileFile = "profile.json";
 inline constexpr const char* kTraceFile = "trace.json";
 inline constexpr const char* kResultsFile = "results.jsonl";  // of measurements
 inline constexpr const char* kMachineFile = "machine.json";
+inline constexpr const char* kAnswersFile = "answers.json";  // for the report: see pages/answers.hpp
 inline constexpr const char* kReportFile = "report.html";
 inline constexpr const char* kStatusFile = "status.json";
+inline constexpr const char* kCertificateFile = "certificate.json";  // of a complete run (certificate.hpp)
 
 struct RunDirectoryOptions {
   std::string path{};      // empty: runs/<name>-<n>, with the first n that is free

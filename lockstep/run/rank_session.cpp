@@ -264,7 +264,7 @@ std::exception_ptr RankSession::run_to_end(const std::function<void(Ranks&)>& pr
   Ranks& ranks = *state_->ranks;
   if (ranks.size() == 1) return run_to_common_end(ranks, program);
   try {
-    const std::exception_ptr common = run_to_common_end(ranks, program);
+    std::exception_ptr common = run_to_common_end(ranks, program);
     ranks.barrier("end");
     return common;
   } catch (const Error& error) {

@@ -19,6 +19,7 @@
 #include "lockstep/run/build_commit.hpp"
 #include "lockstep/run/directory.hpp"
 #include "lockstep/run/lines.hpp"
+#include "lockstep/run/pages/answers.hpp"
 
 namespace lockstep {
 
@@ -63,6 +64,17 @@ report::Facts run_facts(const Line<TrainingRecord>& record) {
   return facts;
 }
 
+/// "2026-11-18T08:25:01Z on host: simd, 1 rank of 2 threads, commit 0123456789ab"
+std::string origin_line(const Line<TrainingRecord>& record) {
+  std::string out = record.origin.time;
+  if (!record.host.empty()) out += fmt::format(" on {}", record.host);
+  if (!record.backend.empty()) out += fmt::format(": {}", record.backend);
+  if (record.ranks) out += fmt::format(", {}", count_of(*record.ranks, "rank"));
+  if (record.threads) out += fmt::format(" of {}", count_of(*record.threads, "thread"));
+  if (!record.origin.commit.empty()) out += fmt::format(", commit {}", record.origin.commit.substr(0, 12));
+  return out;
+}
+
 void add_machine(report::Section& section, const std::optional<Result>& record) {
   if (!record) {
     section.add(report::Paragraph{"The machine was not recorded."});
@@ -79,7 +91,13 @@ report::Document run_document(const fs::path& directory) {
   const RunHistory history = read_history(directory);
   std::optional<Model> model;
   if (fs::exists(directory / kModelFile)) model.emplace(load_model((directory / kModelFile).string()));
-  report::Document document = history_document(history, model ? &*model : nullptr);
+  const std::optional<RunAnswers> answers = read_answers(directory / kAnswersFile);
+  const std::optional<Result> origin = read_origin(directory / kMachineFile);
+  report::Document document = history_document({.history = history,
+                                                .model = model ? &*model : nullptr,
+                                                .answers = answers ? &*answers : nullptr,
+                                                .profile = read_profile(directory / kProfileFile),
+                                                .origin = origin ? origin_line(Line<TrainingRecord>(*origin)) : ""});
   report::Section& repeat = document.section("To repeat it");
   repeat.add(
       report::Paragraph{"The configuration with every value that was chosen for it. Training it again gives the "
@@ -89,8 +107,9 @@ report::Document run_document(const fs::path& directory) {
                                        shell_word((directory / kConfigFile).string()), shell_word(directory.string())),
                    .title = "Commands"});
   if (fs::exists(directory / kConfigFile))
-    repeat.add(report::Code{.text = read_text(directory / kConfigFile, kMostShownBytes), .title = kConfigFile});
-  add_machine(document.section("Run and machine"), read_origin(directory / kMachineFile));
+    repeat.add(report::Code{
+        .text = read_text(directory / kConfigFile, kMostShownBytes), .title = kConfigFile, .folded = true});
+  add_machine(document.section("Run and machine"), origin);
   document.footer = fmt::format("Made by Lockstep {} from the files of the run.", version());
   return document;
 }

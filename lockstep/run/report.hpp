@@ -6,17 +6,28 @@
 #include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/results.hpp"
 #include "lockstep/run/observer.hpp"
+#include "lockstep/run/pages/sections.hpp"
 
 namespace lockstep {
 
 struct Model;
+struct RunAnswers;
 struct RunHistory;
 
-/// The pages of a run: summary, curves, epochs, time and layers; `model` null: the run has none yet.
-report::Document history_document(const RunHistory& history, const Model* model);
+/// What the pages of a run are made from; null: the run has none.
+struct RunParts {
+  const RunHistory& history;
+  const Model* model = nullptr;
+  const RunAnswers* answers = nullptr;
+  std::vector<ProfiledLayer> profile{};
+  std::string origin{};  // when and where, in a line
+};
+/// The pages of a run: summary, curves, epochs, answers, network, time and layers.
+report::Document history_document(const RunParts& parts);
 
-/// From the files of the run alone: config.toml, metrics.jsonl, timings.jsonl, machine.json, model.safetensors; the
-/// last three may be missing. Error(data), with file and line, for a damaged file.
+/// From the files of the run alone: config.toml, metrics.jsonl, timings.jsonl, machine.json, model.safetensors,
+/// answers.json, profile.json; all but the first two may be missing. Error(data), with file and line, for a damaged
+/// file.
 report::Document run_document(const std::filesystem::path& directory);
 
 /// How a training was run, for machine.json: the machine, the commit, the command, the time of its beginning, the

@@ -11,6 +11,7 @@
 #include "lockstep/lab/text_table.hpp"
 #include "lockstep/model/model_file.hpp"
 #include "lockstep/run/lines.hpp"
+#include "lockstep/run/pages/answers.hpp"
 
 namespace lockstep {
 
@@ -172,9 +173,8 @@ Table epoch_table(const RunHistory& history) {
     table.title = "Epochs";
     table.notes.push_back(fmt::format("Every {}th of {} epochs, and the last; metrics.jsonl has all.", step, count));
   }
-  constexpr std::size_t kLongest = 20;  // rows that stand open
-  table.folded = table.rows.size() > kLongest;
-  table.notes.push_back("Training loss and accuracy are taken during the epoch: each batch before its update.");
+  table.folded = true;
+  table.notes.emplace_back("Training loss and accuracy are taken during the epoch: each batch before its update.");
   // Columns that say nothing: no classes, no validation set, no timings.
   for (std::size_t c = table.columns.size(); c-- > 0;)
     if (std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) { return !row.cells[c].number(); })) {
@@ -249,7 +249,7 @@ Table phase_table(const RunHistory& history) {
   return table;
 }
 
-void add_model(Document& document, const Model& model) {
+void add_model(Document& document, const Model& model, const RunParts& parts) {
   const Network& network = model.network;
   Facts facts{.facts = {{"Input and output", fmt::format("{} → {}", network.input().str(), network.output().str())},
                         {"Precision", to_string(network.precision())},
@@ -268,7 +268,11 @@ void add_model(Document& document, const Model& model) {
   for (const LayerSummary& layer : network.summary())
     layers.rows.push_back(
         {.cells = {layer.path, layer.type, layer.detail, layer.out.str(), layer.parameters, layer.flops}});
-  document.section("Model").add(std::move(facts)).add(std::move(layers));
+  constexpr std::size_t kLongest = 20;  // rows that stand open
+  layers.folded = layers.rows.size() > kLongest;
+  Section& section = document.section("Network").add(network_drawing(network, parts.profile));
+  if (parts.answers != nullptr) add_filters(section, *parts.answers);
+  section.add(std::move(facts)).add(std::move(layers));
 }
 
 /// The scores that have metrics, of the last weights: those of test, of validation, of training.
@@ -314,7 +318,9 @@ void add_metrics(Document& document, const RunHistory& history, const Model* mod
 
 }  // namespace
 
-Document history_document(const RunHistory& history, const Model* model) {
+Document history_document(const RunParts& parts) {
+  const RunHistory& history = parts.history;
+  const Model* const model = parts.model;
   Document document{.title = fmt::format("Training: {}", history.name)};
   if (model != nullptr)
     document.subtitle = fmt::format("{} → {} on {}, {}", model->network.input().str(), model->network.output().str(),
@@ -322,8 +328,11 @@ Document history_document(const RunHistory& history, const Model* model) {
   Section& summary = document.section("Summary");
   summary.add(headline(history, model)).add(Paragraph{summary_words(history)});
   if (const auto warning = warning_of(history)) summary.add(Notice{.text = *warning});
-  if (!history.weight_hash.empty())
-    summary.add(Paragraph{fmt::format("Weight hash `{}`.", short_hash(history.weight_hash))});
+  if (!history.weight_hash.empty() || !parts.origin.empty())
+    summary.add(Paragraph{fmt::format(
+        "{}{}{}", history.weight_hash.empty() ? "" : fmt::format("Weight hash `{}`.", short_hash(history.weight_hash)),
+        history.weight_hash.empty() || parts.origin.empty() ? "" : " ",
+        parts.origin.empty() ? "" : fmt::format("Run {}.", parts.origin))});
   if (history.backend == "library")
     summary.add(Notice{.text = "The `library` kernels round in an order of their own: the weights are not those of the "
                                "other backends, bit for bit."});
@@ -333,8 +342,11 @@ Document history_document(const RunHistory& history, const Model* model) {
     curves.charts.emplace_back(std::move(accuracy));
   learning.add(std::move(curves)).add(epoch_table(history));
   add_metrics(document, history, model);
-  if (!history.phases.empty()) document.section("Time").add(phase_chart(history)).add(phase_table(history));
-  if (model != nullptr) add_model(document, *model);
+  if (parts.answers != nullptr) add_answers(document, *parts.answers);
+  if (model != nullptr) add_model(document, *model, parts);
+  if (history.phases.empty()) return document;
+  Section& time = document.section("Time").add(phase_chart(history)).add(phase_table(history));
+  add_profile(time, parts.profile);
   return document;
 }
 

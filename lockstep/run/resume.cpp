@@ -107,7 +107,7 @@ KeptLines check_lines(const Checkpoint& checkpoint, const RunDirectory& director
 
 RunCheckpoints::RunCheckpoints(const CheckpointSources& sources, std::int64_t steps, std::string digest)
     : sources_(sources),
-      store_(sources.directory.path()),
+      store_(sources.directory.path(), sources.config.checkpoint.keep),
       config_(resolved_toml(sources.config)),
       saved_steps_(steps),
       digest_(std::move(digest)),

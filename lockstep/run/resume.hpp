@@ -64,6 +64,9 @@ class RunCheckpoints {
   /// Saves the present state; returns the name of the file once it is on the disk.
   std::string save(const Trainer& trainer);
 
+  /// Of the data; after a save.
+  const std::string& digest() const { return digest_; }
+
  private:
   using Clock = std::chrono::steady_clock;
 

@@ -15,7 +15,9 @@
 #include "lockstep/model/model_file.hpp"
 #include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/watchdog.hpp"
+#include "lockstep/run/certificate.hpp"
 #include "lockstep/run/lines.hpp"
+#include "lockstep/run/pages/answers.hpp"
 #include "lockstep/run/profile.hpp"
 #include "lockstep/run/rank_map.hpp"
 #include "lockstep/run/rank_session.hpp"
@@ -95,7 +97,7 @@ class TrainRun {
         {directory, work_->config, work_->network, work_->info, work_->data, lines.metrics, lines.timings},
         result.resumed_step.value_or(0), start.digest);
     fit(checkpoints, lines, result);
-    finish(directory, lines, result);
+    finish(directory, lines, checkpoints.digest(), result);
     status_.decide(static_cast<int>(ExitCode::done), "");
     status_.write();
     return result;
@@ -125,12 +127,25 @@ class TrainRun {
                 {.epochs = work_->config.epochs - trainer.counts().epoch,
                  .validation = work_->data.validation.get(),
                  .requests = [&](std::int64_t) { return StepRequests{.stop = is_stop_requested()}; },
-                 .on_step = on_step});
-    if (const Dataset* last = work_->final_data()) trainer.evaluate(*last);
+                 .on_step = on_step,
+                 .samples = last_validation()});
+    if (const Dataset* last = last_scored()) trainer.evaluate(*last, &samples_);
     return {.config = work_->config, .ranks = ranks_.size()};
   }
 
  private:
+  /// The report shows answers of the final weights. They come with the last evaluation; where only validations are
+  /// left for that, with each of them: it costs little on the host. On a device it takes a copy of the outputs, so
+  /// there one more evaluation is made at the end.
+  SampleScores* last_validation() {
+    return work_->final_data() == nullptr && !on_device(work_->config.train.backend) ? &samples_ : nullptr;
+  }
+  const Dataset* last_scored() {
+    return work_->final_data() != nullptr ? work_->final_data()
+           : last_validation() == nullptr ? work_->data.validation.get()
+                                          : nullptr;
+  }
+
   bool is_stop_requested() const { return options_.stop && options_.stop(); }
 
   void load(RunObserver& observer) {
@@ -261,6 +276,7 @@ class TrainRun {
                                        .requests = requests,
                                        .on_step = on_step,
                                        .on_epoch = [&](const EpochReport& report) { end_epoch(report, lines, result); },
+                                       .samples = last_validation(),
                                        .profile = profile_ ? &profile_->spans() : nullptr});
     } catch (const Stopped& at) {
       stop(at, checkpoints, result);
@@ -333,7 +349,7 @@ class TrainRun {
           fmt::format("going on from step {}: epoch {}, batch {}", state.steps, state.epoch + 1, state.batch + 1));
   }
 
-  void finish(const RunDirectory& directory, RunLines& lines, RunResult& result) {
+  void finish(const RunDirectory& directory, RunLines& lines, const std::string& digest, RunResult& result) {
     save_model(directory.file(kModelFile), work_->network, work_->info);
     if (profile_) {
       profile_->write(directory);
@@ -342,15 +358,34 @@ class TrainRun {
     }
     result.parameters = work_->network.trainable_count();
     result.weight_hash = weight_hash(work_->network.values());
-    if (const Dataset* last = work_->final_data()) {
-      const Scores scores = work_->trainer.evaluate(*last);
+    const Dataset* const scored = last_scored();
+    const Scores scores = scored != nullptr ? work_->trainer.evaluate(*scored, &samples_) : Scores{};
+    if (work_->final_data() != nullptr) {
       const bool test = work_->data.test != nullptr;
       (test ? result.test : result.final_train) = scores;
       lines.metrics.append(final_line(test ? "test" : "final_train", scores, result.weight_hash));
       if (events_) events_->add(test ? "test" : "final_train", scores, work_->config.epochs);
     }
+    write_file_atomically(
+        directory.file(kCertificateFile),
+        certificate_json(make_certificate(directory.path(), resolved_toml(work_->config), digest, result.weight_hash)));
+    write_answers(directory);
     write_run_report(directory.path(), origin_, observer_);
     observer_.done(result);
+  }
+
+  /// answers.json. As with the report, a failure is a note.
+  void write_answers(const RunDirectory& directory) {
+    if (!samples_.wanted()) return;  // nothing was left to train: the file of the run before stays
+    try {
+      const DataSplits& data = work_->data;
+      const Dataset& scored = data.test ? *data.test : data.validation ? *data.validation : *data.train;
+      RunAnswers answers = find_answers(work_->config, work_->network, work_->info, scored, samples_);
+      answers.part = data.test ? "test" : data.validation ? "validation" : "training";
+      write_file_atomically(directory.file(kAnswersFile), answers_json(answers));
+    } catch (const std::exception& error) {
+      observer_.note(fmt::format("warning: the report has no answers: {}", one_line(error.what())));
+    }
   }
 
   const std::string& file_;
@@ -362,6 +397,7 @@ class TrainRun {
   std::optional<RunProfile> profile_{};
   std::optional<EventFile> events_{};
   Result origin_{};
+  SampleScores samples_{};            // of the final weights
   std::vector<std::string> hosts_{};  // by rank, with several
   std::int64_t steps_before_ = 0;     // of the present epoch
   bool oversubscribed_ = false;       // more threads than processors

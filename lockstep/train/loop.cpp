@@ -275,22 +275,24 @@ std::span<const std::int64_t> Loop::own_part(const Dataset& data, std::span<cons
 }
 
 void Loop::validate(const Member& member, const FitOptions& fit) {
-  if (member.index == 0) begin_scores(*fit.validation);
+  if (member.index == 0) begin_scores(*fit.validation, fit.samples != nullptr);
   meet(fit, member);
   const Cost cost = executor_->score(member, *fit.validation, blocks_);
   close(fit, member, kValidationSection, cost);
   meet(fit, member);
-  if (member.index == 0) progress_.report.validation = total_scores(*fit.validation);
+  if (member.index == 0) progress_.report.validation = total_scores(*fit.validation, fit.samples);
 }
 
-void Loop::begin_scores(const Dataset& data) {
+void Loop::begin_scores(const Dataset& data, bool samples) {
   if (data.size() > 0) setup_.ranks.note_phase("evaluation");
-  resize_blocks(blocks_, data, !all_metrics(setup_.options).empty());
+  resize_blocks(blocks_, data, samples || !all_metrics(setup_.options).empty());
 }
 
-Scores Loop::total_scores(const Dataset& data) {
-  return lockstep::total_scores(setup_.grid, blocks_, data, all_metrics(setup_.options),
-                                setup_.network.output().elements());
+Scores Loop::total_scores(const Dataset& data, SampleScores* samples) {
+  Scores total = lockstep::total_scores(setup_.grid, blocks_, data, all_metrics(setup_.options),
+                                        setup_.network.output().elements());
+  if (samples != nullptr) *samples = blocks_.samples;
+  return total;
 }
 
 void Loop::end_epoch(const FitOptions& fit, double seconds, double validation_seconds) {
@@ -325,12 +327,12 @@ std::vector<double> Loop::gradient(const Dataset& data, std::span<const std::int
   return executor_->gradient(batch_of(data, ids));
 }
 
-Scores Loop::evaluate(const Dataset& data) {
+Scores Loop::evaluate(const Dataset& data, SampleScores* samples) {
   check(data);
   if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());  // as in prepare
-  begin_scores(data);
+  begin_scores(data, samples != nullptr);
   run_team(executor_->score_members(data), [&](const Member& member) { executor_->score(member, data, blocks_); });
-  return total_scores(data);
+  return total_scores(data, samples);
 }
 
 TrainingState Loop::counts() const { return progress_.counts(); }

@@ -24,7 +24,7 @@ class Loop {
   double step(const Dataset& data, std::span<const std::int64_t> ids);
   std::vector<double> gradient(const Dataset& data, std::span<const std::int64_t> ids);
   void check(const Dataset& data) const;
-  Scores evaluate(const Dataset& data);
+  Scores evaluate(const Dataset& data, SampleScores* samples = nullptr);
   bool stopped_early() const { return progress_.stopped(setup_.options); }
   double penalty() { return executor_->penalty(); }
   const TrainOptions& options() const { return setup_.options; }
@@ -46,8 +46,8 @@ class Loop {
   std::span<const std::int64_t> own_part(const Dataset& data, std::span<const std::int64_t> ids);
   void validate(const Member& member, const FitOptions& fit);
   // By member 0.
-  Scores total_scores(const Dataset& data);
-  void begin_scores(const Dataset& data);
+  Scores total_scores(const Dataset& data, SampleScores* samples);
+  void begin_scores(const Dataset& data, bool samples);
   void end_epoch(const FitOptions& fit, double seconds, double validation_seconds);
 
   TrainingSetup setup_;

@@ -45,7 +45,8 @@ Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data, con
   SampleScores& samples = blocks.samples;
   for (auto* numbers : {&samples.answer, &samples.place})
     if (!numbers->empty()) grid.gather_scores(numbers->data(), count, kScoreBlock);
-  for (auto* numbers : {&samples.margin, &samples.absolute, &samples.square})
+  for (auto* numbers :
+       {&samples.margin, &samples.gap, &samples.sure, &samples.absolute, &samples.square, &samples.value})
     if (!numbers->empty()) grid.gather_scores(numbers->data(), count, kScoreBlock);
   total.metrics = metric_values(metrics, samples, data, outputs);
   return total;

@@ -86,10 +86,11 @@ std::optional<double> Scores::value(const Metric& metric) const {
   return std::nullopt;
 }
 
-Trainer::Trainer(Network& network, TrainOptions options)
+Trainer::Trainer(Network& network, const TrainOptions& options)
     : alone_(std::make_unique<Ranks>(make_self_transport())), loop_(make_loop(network, options, *alone_)) {}
 
-Trainer::Trainer(Network& network, TrainOptions options, Ranks& ranks) : loop_(make_loop(network, options, ranks)) {}
+Trainer::Trainer(Network& network, const TrainOptions& options, Ranks& ranks)
+    : loop_(make_loop(network, options, ranks)) {}
 
 Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
@@ -104,7 +105,7 @@ std::vector<double> Trainer::gradient(const Dataset& data, std::span<const std::
 }
 int Trainer::step_threads(const Dataset& data) const { return loop_->step_threads(data); }
 void Trainer::check(const Dataset& data) const { loop_->check(data); }
-Scores Trainer::evaluate(const Dataset& data) const { return loop_->evaluate(data); }
+Scores Trainer::evaluate(const Dataset& data, SampleScores* samples) const { return loop_->evaluate(data, samples); }
 bool Trainer::stopped_early() const { return loop_->stopped_early(); }
 double Trainer::penalty() const { return loop_->penalty(); }
 const TrainOptions& Trainer::options() const { return loop_->options(); }

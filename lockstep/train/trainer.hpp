@@ -132,6 +132,8 @@ struct FitOptions {
   std::function<double(std::int64_t)> rate{};
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
+  SampleScores* samples =
+      nullptr;                 // filled with those of the last validation; null: not wanted. The same on every rank
   Profile* profile = nullptr;  // filled with this fit's spans; null: none are taken
 };
 
@@ -163,10 +165,10 @@ class Loop;
 class Trainer {
  public:
   /// Throws Error(usage) when network and options do not fit together. `network` must outlive the trainer.
-  Trainer(Network& network, TrainOptions options);
+  Trainer(Network& network, const TrainOptions& options);
   /// One of several ranks, each of which does the same with its own trainer: fit, step, gradient and evaluate are then
   /// steps that all of them take together. `ranks` must outlive the trainer.
-  Trainer(Network& network, TrainOptions options, Ranks& ranks);
+  Trainer(Network& network, const TrainOptions& options, Ranks& ranks);
   ~Trainer();
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
@@ -193,7 +195,8 @@ class Trainer {
   /// Throws Error(usage) when the data does not fit the network and the loss.
   void check(const Dataset& data) const;
 
-  Scores evaluate(const Dataset& data) const;
+  /// `samples`: filled with those of every sample; null: not wanted. The same on every rank.
+  Scores evaluate(const Dataset& data, SampleScores* samples = nullptr) const;
 
   /// Whether early stopping has ended the training: fit then does nothing.
   bool stopped_early() const;

@@ -7,7 +7,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab" / "report"))
 
 from page_checks import CHROMIUM, CONTRAST, EMPTY, OVERFLOWS, OVERLAPS, SAME_TICKS, start_chromium  # noqa: E402
-from program import MOONS, ProgramTest, main  # noqa: E402
+from program import MOONS, PICTURES, ProgramTest, main  # noqa: E402
+from report_test import REGRESSION  # noqa: E402
 from reproduce_claims_test import conv, timing  # noqa: E402
 from reproduce_test import result  # noqa: E402
 
@@ -21,7 +22,7 @@ class Pages(ProgramTest):
         playwright, browser = start_chromium()
         self.addCleanup(playwright.stop)
         self.addCleanup(browser.close)
-        for width, scheme in ((360, "dark"), (1280, "light")):
+        for width, scheme in ((360, "dark"), (390, "light"), (800, "dark"), (1280, "light")):
             page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             messages = []
             page.on("console", lambda message: messages.append(message.text))
@@ -35,6 +36,34 @@ class Pages(ProgramTest):
     def test_training(self):
         self.assertEqual(self.run_program("train", "moons.toml", "--out", "run", "--profile").code, 0)
         self.look_at("run")
+
+    def test_training_on_pictures(self):
+        self.write_digits(60)
+        self.write("pictures.toml", PICTURES)
+        self.succeed("train", "pictures.toml", "--out", "pictures", "--quiet")
+        self.look_at("pictures")
+
+    def test_training_on_tables(self):
+        rows = [f"{i},{'red' if i % 3 else 'blue'},{2 * i + i % 3}" for i in range(40)]
+        self.write("x.csv", "length,colour,price\n" + "\n".join(rows) + "\n")
+        self.write("prices.toml", REGRESSION)
+        self.succeed("train", "prices.toml", "--out", "prices", "--quiet")
+        self.look_at("prices")
+
+    def test_paper_shows_what_is_folded(self):
+        self.succeed("train", "moons.toml", "--out", "run", "--quiet")
+        playwright, browser = start_chromium()
+        self.addCleanup(playwright.stop)
+        self.addCleanup(browser.close)
+        page = browser.new_page(viewport={"width": 800, "height": 900}, color_scheme="dark")
+        page.goto((self.folder / "run/report.html").as_uri())
+        heights = []
+        for media in ("screen", "print"):
+            page.emulate_media(media=media, color_scheme="dark")
+            heights.append(page.evaluate("() => document.querySelector('details.fold').getBoundingClientRect().height"))
+        self.assertLess(heights[0], 60)
+        self.assertGreater(heights[1], 200)
+        self.assertEqual(page.evaluate("() => getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
 
     def test_ladder(self):
         done = self.run_program("ladder", "moons.toml", "--rungs", "naive,simd,threads-2,threads-3,weak-2", "--budget", "2",

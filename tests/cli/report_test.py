@@ -5,7 +5,23 @@ import re
 import socket
 import time
 
-from program import MOONS, ProgramTest, main
+from program import MOONS, PICTURES, ProgramTest, main
+
+REGRESSION = """\
+[data]
+source = "x.csv"
+label_column = "price"
+regression = true
+standardise = true
+split = {validation = 10}
+[model]
+sizes = "3-4-1"
+activation = "relu"
+[train]
+loss = "squared-error"
+batch = 10
+epochs = 2
+"""
 
 
 class RunReport(ProgramTest):
@@ -97,6 +113,108 @@ class RunReport(ProgramTest):
         done = self.succeed("train", "a.toml", "--out", "run", "--resume", "--set", "train.epochs=4")
         self.assertIn("the report was not written", done.err)
         self.assertEqual(len(self.lines("run/timings.jsonl")), 4)
+
+    def answers(self, name="run"):
+        return json.loads((self.folder / name / "answers.json").read_text())
+
+    def tables(self, name="run"):
+        return {t["name"]: t for t in json.loads(self.succeed("report", name, "--json", "--quiet").out)["tables"]}
+
+    def test_answers_are_those_of_the_last_evaluation(self):
+        """Whatever was scored last: the test set, the validation set, or all there is; on one thread or on two ranks."""
+        for part, text in (("test", MOONS), ("validation", MOONS.replace("test_count = 32\n", "")),
+                           ("training", MOONS.replace("test_count = 32\n", "").replace("split = {validation = 16}\n", ""))):
+            with self.subTest(part):
+                trained = self.train(text, part)
+                answers = self.answers(part)
+                self.assertEqual(answers["part"], part)
+                last = self.lines(f"{part}/metrics.jsonl")[-1]
+                scores = last.get("test") or last.get("final_train") or last["validation"]
+                self.assertEqual(answers["samples"], scores["samples"])
+                right = sum(answers["confusion"][k][k] for k in range(2))
+                self.assertEqual(right, scores["correct"])
+                wrong = scores["samples"] - right
+                self.assertEqual(len(answers.get("worst", [])), min(wrong, 12))
+                for mistake in answers.get("worst", []):
+                    self.assertNotEqual(mistake["truth"], mistake["answer"])
+                    self.assertGreaterEqual(mistake["probability"], 0.5)
+                self.assertEqual(len(answers["boundary"]["classes"]), 96 * 64)
+                again = self.train(text, f"{part}-3", "--threads", "3")
+                self.assertEqual(again["weight_hash"], trained["weight_hash"])
+                self.assertEqual(self.answers(f"{part}-3"), answers)
+                self.assertIn("What the network answers where", self.page(part))
+
+    def test_scores_of_classes_follow_from_the_matrix(self):
+        self.write_digits(60)
+        self.train(PICTURES)
+        answers = self.answers()
+        rows = self.tables()["class-scores"]["rows"]
+        for k, row in enumerate(rows):
+            name, samples, precision, recall, f1 = (cell["value"] for cell in row["cells"])
+            right, column = answers["confusion"][k][k], sum(r[k] for r in answers["confusion"])
+            self.assertEqual((name, samples), (str(k), 20))
+            self.assertAlmostEqual(precision, right / column if column else 0)
+            self.assertAlmostEqual(recall, right / 20)
+            self.assertAlmostEqual(f1, 2 * right / (20 + column))
+
+    def test_pictures_and_filters_are_shown(self):
+        self.write_digits(60)
+        self.train(PICTURES.replace("epochs = 2", "epochs = 1"))
+        answers = self.answers()
+        self.assertTrue(all(m["picture"].startswith("iVBORw0KGgo") for m in answers["worst"]))
+        self.assertEqual([len(answers["filters"][key]) for key in ("before", "after")], [2, 2])
+        self.assertNotEqual(answers["filters"]["before"], answers["filters"]["after"])
+        page = self.page()
+        self.assertEqual(page.count("<img "), len(answers["worst"]) + 4)
+        self.assertIn("Filters of layer 0 conv2d, before and after training", page)
+
+    def test_initial_filters_are_known_after_a_restart(self):
+        self.write_digits(60)
+        self.train(PICTURES)
+        self.succeed("train", "a.toml", "--out", "run", "--quiet", "--resume", "--set", "train.epochs=4")
+        self.succeed("train", "a.toml", "--out", "whole", "--quiet", "--set", "train.epochs=4")
+        self.assertEqual(self.answers(), self.answers("whole"))
+
+    def test_a_regression_shows_predictions_and_errors(self):
+        rows = [f"{i},{'red' if i % 3 else 'blue'},{2 * i + i % 3}" for i in range(40)]
+        self.write("x.csv", "length,colour,price\n" + "\n".join(rows) + "\n")
+        self.train(REGRESSION)
+        answers = self.answers()
+        self.assertEqual((answers["part"], answers["columns"], len(answers["pairs"])), ("validation", ["length", "colour"], 10))
+        rows = [[cell["text"] for cell in row["cells"]] for row in self.tables()["mistakes"]["rows"]]
+        self.assertEqual(len(rows), 10)
+        errors = [abs(m["true_value"] - m["answered_value"]) for m in answers["worst"]]
+        self.assertEqual(errors, sorted(errors, reverse=True))
+        for row in rows:
+            price = 2 * int(row[4]) + int(row[4]) % 3
+            self.assertEqual((float(row[1]), row[5]), (price, "red" if int(row[4]) % 3 else "blue"))
+        self.assertIn("Predicted against true", self.page())
+
+    def test_the_profile_is_shown_per_layer(self):
+        self.write("a.toml", MOONS)
+        self.succeed("train", "a.toml", "--out", "run", "--quiet", "--profile")
+        page = self.page()
+        self.assertIn("Share of the machine&#39;s peak", page)
+        self.assertIn("% of time", page)
+        (self.folder / "run/profile.json").write_text("{")
+        self.refuse(3, "profile.json: is damaged", "report", "run")
+
+    def test_files_of_an_earlier_run_have_no_answers(self):
+        self.train()
+        (self.folder / "run/answers.json").unlink()
+        self.succeed("report", "run")
+        self.assertNotIn("Confusion matrix", self.page())
+
+    def test_damaged_answers(self):
+        self.train()
+        whole = self.answers()
+        for key, value in (("samples", -1), ("confusion", [[1]]), ("boundary", {}), ("worst", [{"sample": 1, "truth": 9}]),
+                           ("classes", 3), ("filters", {"layer": "0", "all": 1, "before": ["a"], "after": []})):
+            self.write("run/answers.json", json.dumps(whole | {key: value}))
+            self.refuse(3, "run/answers.json: is damaged", "report", "run")
+        self.write("run/answers.json", json.dumps(whole | {"filters": {"layer": "<b>", "all": 1, "before": ['"><script>'], "after": ["<"]}}))
+        self.succeed("report", "run")
+        self.assertNotIn("<script", self.page())
 
     def test_hostile_names(self):
         name = "<script>alert(1)<"

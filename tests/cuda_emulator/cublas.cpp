@@ -91,6 +91,7 @@ int start_copy(void* handle, bool transposed, int m, int n, T alpha, const T* a,
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names of cuBLAS
 extern "C" {
 
 int cublasCreate_v2(void** handle) {
@@ -128,3 +129,4 @@ int cublasDgeam(void* handle, int ta, int, int m, int n, const double* alpha, co
   return start_copy<double>(handle, ta != 0, m, n, *alpha, a, lda, *beta, c, ldc);
 }
 }
+// NOLINTEND(readability-identifier-naming)

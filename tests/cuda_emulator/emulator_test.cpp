@@ -10,6 +10,7 @@
 
 #include "test_kernels.hpp"
 
+// NOLINTBEGIN(readability-identifier-naming): names of cuBLAS
 extern "C" {  // of the emulated cuBLAS
 int cublasCreate_v2(void** handle);
 int cublasDestroy_v2(void* handle);
@@ -17,8 +18,11 @@ int cublasSetStream_v2(void* handle, cudaStream_t stream);
 int cublasSgemm_v2(void* handle, int ta, int tb, int m, int n, int k, const float* alpha, const float* a, int lda,
                    const float* b, int ldb, const float* beta, float* c, int ldc);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 template <class T>
 struct DeviceArray {
@@ -53,8 +57,7 @@ bool product_is_right(bool barrier) {
   }
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-      for (int k = 0; k < n; ++k)
-        right[std::size_t(i * n + j)] += a[std::size_t(i * n + k)] * b[std::size_t(k * n + j)];
+      for (int k = 0; k < n; ++k) right[index(i * n + j)] += a[index(i * n + k)] * b[index(k * n + j)];
   const DeviceArray<float> x(a), y(b), z(a.size());
   EXPECT_EQ(start_multiply(barrier, n, x.data, y.data, z.data, nullptr), cudaSuccess);
   return z.host() == right;
@@ -78,7 +81,7 @@ TEST(Emulator, ShufflesAsTheManualSays) {
   ASSERT_EQ(start_shuffles(out.data), cudaSuccess);
   const std::vector<int> got = out.host();
   for (int t = 0; t < 32; ++t) {
-    const auto at = [&](int i) { return got[std::size_t(4 * t + i)]; };
+    const auto at = [&](int i) { return got[index(4 * t + i)]; };
     EXPECT_EQ(at(0), 5);
     EXPECT_EQ(at(1), t < 3 ? t : t - 3);
     EXPECT_EQ(at(2), t ^ 1);

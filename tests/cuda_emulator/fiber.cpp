@@ -36,7 +36,7 @@ namespace cuda_emulator {
 void Fiber::start(char* stack, std::size_t bytes, void (*entry)()) {
   const auto end = reinterpret_cast<std::uintptr_t>(stack + bytes) & ~std::uintptr_t{15};
   // Six registers, the address to return to, and the place of the caller's own: aligned as after a call.
-  void** const top = reinterpret_cast<void**>(end) - 8;
+  void** const top = reinterpret_cast<void**>(end) - 8;  // NOLINT(performance-no-int-to-ptr)
   for (int i = 0; i < 8; ++i) top[i] = nullptr;
   top[6] = reinterpret_cast<void*>(entry);
   own_ = top;

@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-Array numbers(std::vector<std::int64_t> dims) {
+Array numbers(const std::vector<std::int64_t>& dims) {
   Array array = make_array(ElementType::float64, dims);
   double next = 0;
   for (double& value : array.as<double>()) value = ++next;
@@ -73,7 +73,7 @@ TEST(Sequences, LengthsAreChecked) {
 TEST(Sequences, LengthsInArchives) {
   const TemporaryFolder folder;
   const auto write = [&](const std::vector<NamedArray>& arrays) {
-    const std::string path = (folder.path() / "s.npz").string();
+    std::string path = (folder.path() / "s.npz").string();
     const std::vector<std::byte> bytes = write_npz(arrays);
     std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
     return path;

@@ -24,6 +24,7 @@ ELSEWHERE = {
     "lockstep doctor": ("tests/lab/doctor_test.cpp", "doctor"),
     "lockstep reproduce": ("tests/cli/reproduce_test.py", "reproduce"),
     "lockstep simulate": ("tests/simulate", "simulate"),
+    "lockstep verify": ("tests/cli/verify_test.py", "verify"),
     "lockstep launch": ("tests/cli/launch_test.py", "launch"),
     "mpirun": ("tests/cli/ranks_test.py", "mpirun"),
     "tensorboard": ("tests/cli/tensorboard_test.py", "tensorboard"),

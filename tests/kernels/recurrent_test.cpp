@@ -101,7 +101,10 @@ TEST_F(Recurrent, PackedStepsStandSlotByStepBySample) {
   const Cut cut{2, 0, 3};
   constexpr std::int64_t kSteps = 2, kStride = 6;
   TestMatrix<double> from(1, kSteps * kStride);
-  for (std::int64_t c = 0; c < kSteps * kStride; ++c) from(0, c) = double(10 * (c / kStride) + c % kStride);
+  for (std::int64_t c = 0; c < kSteps * kStride; ++c) {
+    const std::int64_t step = c / kStride;
+    from(0, c) = double(10 * step + c % kStride);
+  }
   const auto packed = [&](std::int64_t shift) {
     TestMatrix<double> to(1, kSteps * cut.samples());
     kernels_.pack_steps({.from = from.view(),

@@ -58,7 +58,7 @@ class DeadJobs : public testing::Test {
 
   /// As mpirun leaves it when it has started processes. Job 2fed0000 is mpirun itself, 2fed0001 its first job.
   fs::path session(pid_t mpirun, bool marked, bool started = true) {
-    const fs::path path = folders_.sessions[0] / ("pid." + std::to_string(mpirun));
+    fs::path path = folders_.sessions[0] / ("pid." + std::to_string(mpirun));
     fs::create_directories(path / "0" / "0");
     fs::create_directories(path / "pmix_dstor_ds21_1");
     write(path / "contact.txt", std::to_string(0x2fed0000U) + ".0;tcp://192.0.2.2:39321\n1\n");

@@ -21,7 +21,7 @@ void* machine() {
   static void* const handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_GLOBAL);
   return handle;
 }
-[[maybe_unused]] void* const loaded_first = machine();
+[[maybe_unused]] void* const kLoadedFirst = machine();
 
 template <class Function>
 Function real(const char* name) {

@@ -49,6 +49,7 @@ struct Case {
   std::int64_t slots;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
 void PrintTo(const Case& c, std::ostream* out) { *out << c.json["name"] << " in " << c.slots << " slots"; }
 
 /// The cases that hold this key, each in all its slot counts.

@@ -35,7 +35,7 @@ void keep_results(const ExperimentRun& run, const PrimitiveTimes& times, int cpu
                           .bytes = subject.cost.bytes};
     if (subject.blocks > 0) record.blocks = subject.blocks;
     if (device && subject.kind == PrimitiveKind::device) {
-      const DeviceInfo info = device->info();
+      const DeviceInfo& info = device->info();
       record.kernel = {info.backend, subject.threads, info.name, info.kind};
     }
     Result result =

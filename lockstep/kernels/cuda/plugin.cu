@@ -65,7 +65,7 @@ void close_device(Handle* handle) {
     cudaEventDestroy(launch.begin);
     cudaEventDestroy(launch.end);
   }
-  for (const cudaEvent_t event : handle->spare_events) cudaEventDestroy(event);
+  for (cudaEvent_t event : handle->spare_events) cudaEventDestroy(event);
   if (handle->copies != nullptr) cudaStreamDestroy(handle->copies);
   if (handle->kernels != nullptr) cudaStreamDestroy(handle->kernels);
   delete handle;

@@ -7,6 +7,8 @@
 #include <limits>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/openblas.hpp"
 #include "lockstep/kernels/library/table.hpp"

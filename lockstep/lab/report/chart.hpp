@@ -3,6 +3,8 @@
 // is to be seen, and a description for readers who cannot see it. Values that are not finite, or not positive on a
 // logarithmic axis, are left out of the drawing and counted in the note below it.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -128,6 +130,67 @@ struct ScatterChart {
   std::string note{};
 };
 
-using Chart = std::variant<BarChart, LineChart, ScatterChart>;
+/// Counts by row and column, each cell the darker the larger its share of its row: a confusion matrix.
+struct HeatMap {
+  std::string id{};
+  std::string title{};
+  std::string description{};
+  std::string rows_title{}, columns_title{};
+  std::vector<std::string> names{};                 // of the rows, and of the columns
+  std::vector<std::vector<std::int64_t>> counts{};  // as many rows and columns as names
+  std::string note{};
+};
+
+struct CloudPoint {
+  double x = 0, y = 0;
+  std::size_t group = 0;  // of PointCloud::groups
+  bool crossed = false;   // drawn as a cross: a mistake
+};
+
+/// Which group an area belongs to, and how surely: a grid over [x_low, x_high] x [y_low, y_high], rows from below.
+struct Regions {
+  std::size_t columns = 0, rows = 0;
+  double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
+  std::vector<std::size_t> groups{};  // columns * rows
+  std::vector<int> levels{};          // 0 (hardly) to kMostLevel (surely)
+  static constexpr int kMostLevel = 4;
+};
+
+/// Many points without names on two axes: predictions against truth, samples over the regions of their classes.
+struct PointCloud {
+  std::string id{};
+  std::string title{};
+  std::string description{};
+  Axis x{}, y{};
+  std::vector<BarSeries> groups{};  // the legend; none where there is one
+  std::vector<CloudPoint> points{};
+  std::optional<Regions> regions{};
+  bool diagonal = false;  // the line y = x; both axes then have the same range
+  std::string note{};
+};
+
+/// A layer of a drawn network.
+struct DrawnLayer {
+  std::string name{};             // "conv2d"
+  std::string detail{};           // "6 of 5x5, pad 2"
+  std::string then{};             // what follows without parameters: "relu, dropout"
+  std::string shape{};            // "6 x 28 x 28"
+  double channels = 1, side = 1;  // of its output, for the size of its block
+  std::int64_t parameters = 0;
+  std::optional<double> share{};  // of the time, 0 to 1
+  bool skipped = false;           // a connection leads around it
+  Tone tone = Tone::neutral;      // by its kind
+};
+
+/// The layers from input to output as blocks, the larger the more numbers come out of them.
+struct NetworkDrawing {
+  std::string id{};
+  std::string title{};
+  std::string description{};
+  std::vector<DrawnLayer> layers{};  // the first is the input
+  std::string note{};
+};
+
+using Chart = std::variant<BarChart, LineChart, ScatterChart, HeatMap, PointCloud, NetworkDrawing>;
 
 }  // namespace lockstep::report

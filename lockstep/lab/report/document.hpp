@@ -50,6 +50,7 @@ struct Table {
 struct Code {
   std::string text{};   // commands to repeat, configurations
   std::string title{};  // what it is
+  bool folded = false;  // in the page: only its title stands open
 };
 
 /// A rule and whether it was kept, with the reason where it was not; or a claim and whether it holds.
@@ -99,10 +100,22 @@ struct Panels {
   std::vector<Chart> charts{};
 };
 
+/// Small pictures beside one another, with words below each.
+struct PictureGrid {
+  struct Item {
+    std::vector<std::string> pictures{};  // PNG files in base64, side by side
+    std::vector<std::string> lines{};     // the first in strong type
+    std::string description{};            // for readers who cannot see it
+  };
+  std::string title{};
+  std::vector<Item> items{};
+  std::string note{};
+};
+
 /// A part of a section. What it takes to copy, move and destroy any of the types is compiled once, in document.cpp, and
 /// not in every file that makes a report: a third of their time.
 struct Block : std::variant<Paragraph, List, Table, Code, Checklist, Facts, Notice, Headline, BarChart, LineChart,
-                            ScatterChart, Panels> {
+                            ScatterChart, HeatMap, PointCloud, NetworkDrawing, PictureGrid, Panels> {
   template <class Part>
   Block(Part part);
   Block(const Block&);

@@ -73,6 +73,10 @@ void Drawing::path(const Points& points, std::string_view classes, bool closed) 
     out_ += fmt::format("<path d=\"{}\"{}/>\n", path_data(points, closed), class_attribute(classes));
 }
 
+void Drawing::shape(std::string_view data, std::string_view classes) {
+  if (!data.empty()) out_ += fmt::format("<path d=\"{}\"{}/>\n", data, class_attribute(classes));
+}
+
 void Drawing::marker(double x, double y, std::size_t shape, std::string_view classes, std::string_view title) {
   constexpr double r = 3.6;
   std::string data;

@@ -49,6 +49,8 @@ class Drawing {
   void rectangle(double x, double y, double width, double height, std::string_view classes,
                  std::string_view title = "");
   void path(const Points& points, std::string_view classes, bool closed = false);
+  /// A path whose data are given: "M1 2h3v4z".
+  void shape(std::string_view data, std::string_view classes);
   /// Circle, square, triangle, diamond, cross: shape is taken modulo 5.
   void marker(double x, double y, std::size_t shape, std::string_view classes, std::string_view title = "");
   void begin_group(std::string_view attributes);

@@ -69,12 +69,30 @@ std::string legend_html(const ScatterChart& chart, bool) {
   return legend(items, "");
 }
 
+std::string legend_html(const HeatMap&, bool) { return {}; }
+std::string legend_html(const NetworkDrawing&, bool) { return {}; }
+std::string legend_html(const PointCloud& chart, bool) {
+  std::string items;
+  for (std::size_t s = 0; s < chart.groups.size(); ++s)
+    items += legend_item(
+        marker_symbol(chart.groups[s].tone == Tone::automatic ? automatic_tone(s) : chart.groups[s].tone, 0),
+        chart.groups[s].name);
+  return legend(items, "");
+}
+
 /// Below a compact roofline: what its numbers mean.
 std::string key_html(const ScatterChart& chart, bool compact) {
   if (!compact || chart.points.empty()) return {};
   std::string items;
   for (const ScatterPoint& point : chart.points) items += fmt::format("<li>{}</li>", escape_html(point.label));
   return fmt::format("<ol class=\"numbers\">{}</ol>\n", items);
+}
+/// Below a compact matrix: the names of its classes.
+std::string key_html(const HeatMap& chart, bool compact) {
+  if (!compact) return {};
+  std::string items;
+  for (const std::string& name : chart.names) items += fmt::format("<li>{}</li>", escape_html(name));
+  return fmt::format("<ol class=\"numbers\" start=\"0\">{}</ol>\n", items);
 }
 template <class Other>
 std::string key_html(const Other&, bool) {

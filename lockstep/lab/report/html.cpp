@@ -8,22 +8,14 @@
 #include "lockstep/lab/report/document.hpp"
 #include "lockstep/lab/report/escape.hpp"
 #include "lockstep/lab/report/html_parts.hpp"
+#include "lockstep/lab/report/picture.hpp"
 #include "lockstep/lab/text_table.hpp"
 
 namespace lockstep::report {
 
 namespace {
 
-std::string base64(std::span<const std::uint8_t> bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto byte = [&](std::size_t i) { return at + i < bytes.size() ? std::uint32_t{bytes[at + i]} : 0U; };
-    const std::uint32_t group = byte(0) << 16 | byte(1) << 8 | byte(2);
-    for (std::size_t i = 0; i < 4; ++i) out += at + i > bytes.size() ? '=' : kDigits[group >> (18 - 6 * i) & 63];
-  }
-  return out;
-}
+constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
 
 /// The one style sheet is allowed by its hash; scripts, pictures from elsewhere, frames and forms are not allowed at
 /// all.
@@ -95,8 +87,12 @@ class Page {
   void write(const Table&) { out_ += table_html(tables_[next_table_++]); }
 
   void write(const Code& block) {
-    heading(block.title);
-    out_ += fmt::format("<pre tabindex=\"0\"><code>{}</code></pre>\n", escape_html(block.text, true));
+    const std::string text = fmt::format("<pre tabindex=\"0\"><code>{}</code></pre>\n", escape_html(block.text, true));
+    if (!block.folded) heading(block.title);
+    out_ += block.folded
+                ? fmt::format("<details class=\"fold\">\n<summary class=\"caption\">{}</summary>\n{}</details>\n",
+                              escape_html(block.title), text)
+                : text;
   }
 
   void write(const Checklist& block) {
@@ -140,6 +136,29 @@ class Page {
   void write(const BarChart& block) { figure(block, false); }
   void write(const LineChart& block) { figure(block, false); }
   void write(const ScatterChart& block) { figure(block, false); }
+  void write(const HeatMap& block) { figure(block, false); }
+  void write(const PointCloud& block) { figure(block, false); }
+  void write(const NetworkDrawing& block) { figure(block, false); }
+
+  /// The pictures come from a file: what is no base64 is left out.
+  void write(const PictureGrid& block) {
+    heading(block.title);
+    out_ += "<ul class=\"pictures\">\n";
+    for (const PictureGrid::Item& item : block.items) {
+      out_ += "<li><span class=\"images\">";
+      for (const std::string& picture : item.pictures)
+        if (picture.find_first_not_of(kBase64Digits) == std::string::npos)
+          out_ +=
+              fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">", escape_html(item.description), picture);
+      out_ += "</span>";
+      for (std::size_t i = 0; i < item.lines.size(); ++i)
+        out_ +=
+            fmt::format("<span class=\"{}\">{}</span>", i == 0 ? "first" : "line-below", escape_html(item.lines[i]));
+      out_ += "</li>\n";
+    }
+    out_ += "</ul>\n";
+    if (!block.note.empty()) out_ += fmt::format("<p class=\"note\">{}</p>\n", running_html(block.note));
+  }
 
   void write(const Panels& block) {
     out_ += "<div class=\"panels\">\n";

@@ -56,6 +56,9 @@ struct PlotOptions {
 Picture draw(const BarChart& chart, const PlotOptions& options);
 Picture draw(const LineChart& chart, const PlotOptions& options);
 Picture draw(const ScatterChart& chart, const PlotOptions& options);
+Picture draw(const HeatMap& chart, const PlotOptions& options);
+Picture draw(const PointCloud& chart, const PlotOptions& options);
+Picture draw(const NetworkDrawing& chart, const PlotOptions& options);
 
 /// Two words where there is nothing to draw.
 Picture empty_picture(double width);

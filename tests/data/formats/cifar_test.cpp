@@ -6,7 +6,7 @@
 namespace lockstep {
 namespace {
 
-std::string record(std::string labels, char pixel) { return labels + std::string(3072, pixel); }
+std::string record(const std::string& labels, char pixel) { return labels + std::string(3072, pixel); }
 
 TEST(Cifar, ReadsRecordsOfBothKinds) {
   const Samples ten = parse_cifar(to_bytes(record("\3", 'a') + record("\7", 'b')), "a.bin");

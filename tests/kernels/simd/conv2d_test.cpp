@@ -73,7 +73,8 @@ TYPED_TEST(SimdConv2d, Forward) {
 TYPED_TEST(SimdConv2d, TransposedWeights) {
   using T = TypeParam;
   for (const Conv2dGeometry& g : kGeometries)
-    for (const auto& [samples, more] : {std::pair{1, 0}, {1, 64}, {3, 3}}) {
+    for (const auto& counts : {std::pair{1, 0}, {1, 64}, {3, 3}}) {
+      const std::int64_t samples = counts.first, more = counts.second;
       SCOPED_TRACE(::testing::Message() << g.out_channels << " channels, samples " << samples << " more " << more);
       const std::int64_t taps = weight_count(g) / g.out_channels, columns = g.out_channels + more;
       const auto w = random_vector<T>(weight_count(g), 2), b = random_vector<T>(g.out_channels, 3);

@@ -194,6 +194,75 @@ void add_edges(Document& document) {
   section.add(wide);
 }
 
+/// A picture of one grey pixel.
+constexpr const char* kPixel =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
+
+HeatMap confusion(std::size_t classes, const std::string& name) {
+  HeatMap map{.title = "Confusion of " + std::to_string(classes),
+              .description = "Made up.",
+              .rows_title = "truth",
+              .columns_title = "answer"};
+  for (std::size_t row = 0; row < classes; ++row) {
+    map.names.push_back(name + std::to_string(row));
+    auto& counts = map.counts.emplace_back(classes, 0);
+    for (std::size_t k = 0; k < classes; ++k)
+      counts[k] = row == k ? 900 - 100 * std::int64_t(row % 9) : std::int64_t((row * k * 37) % 400);
+  }
+  return map;
+}
+
+PointCloud cloud(bool regions) {
+  PointCloud chart{.title = regions ? "Regions" : "Predicted against true",
+                   .description = "Made up.",
+                   .x = {.title = "x"},
+                   .y = {.title = kHostile},
+                   .diagonal = !regions};
+  if (regions) chart.groups = {{.name = "cat"}, {.name = kHostile}, {.name = "a class with a long name"}};
+  for (int i = 0; i < 90; ++i)
+    chart.points.push_back({.x = std::cos(i) * i,
+                            .y = std::sin(i) * i,
+                            .group = regions ? std::size_t(i % 3) : 0,
+                            .crossed = regions && i % 7 == 0});
+  chart.points.push_back({.x = std::nan(""), .y = 1});
+  if (!regions) return chart;
+  chart.regions = {.columns = 24, .rows = 16, .x_low = -90, .x_high = 90, .y_low = -90, .y_high = 90};
+  for (std::size_t i = 0; i < 24 * 16; ++i) {
+    chart.regions->groups.push_back(i / 24 / 6 % 3);
+    chart.regions->levels.push_back(static_cast<int>(i % 5));
+  }
+  return chart;
+}
+
+NetworkDrawing blocks(std::size_t layers) {
+  NetworkDrawing network{.title = "A network of " + std::to_string(layers), .description = "Made up."};
+  for (std::size_t i = 0; i < layers; ++i)
+    network.layers.push_back({.name = i == 1 ? kHostile : "convolution",
+                              .detail = "512 of 11x11, stride 2, pad 5",
+                              .then = i % 2 == 0 ? "batch_norm, leaky_relu, dropout" : "",
+                              .shape = "512 × 224 × 224",
+                              .channels = double(1 + i),
+                              .side = double(224 / (i + 1)),
+                              .parameters = std::int64_t{1} << (3 * (i % 10)),
+                              .share = i % 3 == 0 ? std::optional(1.0 / double(i + 1)) : std::nullopt,
+                              .skipped = i > 3 && i < 11});
+  return network;
+}
+
+void add_answers(Document& document) {
+  Section& section = document.section("Answers");
+  for (const std::size_t classes : {2, 10, 40}) section.add(confusion(classes, classes == 2 ? kHostile : "A class "));
+  section.add(cloud(true))
+      .add(Panels{.charts = {cloud(false), PointCloud{.title = "No points", .description = "Empty."}}});
+  for (const std::size_t layers : {1, 5, 19, 80}) section.add(blocks(layers));
+  section.add(
+      PictureGrid{.title = "Pictures",
+                  .items = {{.pictures = {kPixel, kPixel}, .lines = {kHostile, "truth: dog"}, .description = kHostile},
+                            {.pictures = {"\" onerror=\"alert(1)"}, .lines = {"no picture"}}},
+                  .note = "Made up."});
+  section.add(Code{.text = "a = 1", .title = "config.toml", .folded = true});
+}
+
 void add_method(Document& document) {
   document.section("Machine and method")
       .add(Facts{.title = "Machine",
@@ -221,6 +290,7 @@ Document gallery() {
   add_scaling(document);
   add_roofline(document);
   add_edges(document);
+  add_answers(document);
   add_method(document);
   return document;
 }
