@@ -326,6 +326,11 @@ class Promise(RanksTest):
         hashes.add(self.check_one_hash(config.replace("@", f"augment = {{{changes[-1]}}}\n")))
         self.assertEqual(len(hashes), len(changes), "every change changes the weights")
 
+    def test_augmented_in_one_batch(self):
+        """Every epoch has the same batch, but not the same samples."""
+        self.check_one_hash('[data]\nsource = "moons"\ncount = 40\naugment = {mixup = 0.5}\n[model]\nsizes = "2-6-2"\n'
+                            '[train]\nbatch = "full"\nshuffle = false\nepochs = 3\n')
+
 
 class Memory(RanksTest):
     def test_pictures_larger_than_the_memory(self):
