@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-bare build wheel fuzz peers data sanitize format tidy install clean
+.PHONY: help docs demo test test-slurm test-bare build wheel fuzz peers data sanitize format tidy install clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -72,6 +72,9 @@ tidy: ## run clang-tidy over the program, the library and the tests
 	@scripts/bootstrap test lint
 	@scripts/venv
 	@scripts/tidy
+
+docs: ## the book as HTML, and a page of the C++ interface: build/docs/index.html
+	@scripts/docs.py
 
 install: ## install the library, its headers and the program under PREFIX=/usr/local
 	@scripts/bootstrap build

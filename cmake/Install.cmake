@@ -5,11 +5,28 @@ include(CMakePackageConfigHelpers)
 set(LOCKSTEP_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
 
 install(TARGETS lockstep EXPORT lockstep-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/lockstep DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp"
-        # These need libraries that users may not have.
-        PATTERN onednn.hpp EXCLUDE
-        REGEX "kernels/opencl/(address_space|api|device|devices|programs)[.]hpp$" EXCLUDE)
+
+# The public interface is what lockstep.hpp names; what that includes, directly or not, is installed with it. All other
+# headers stay here. (An include of these headers stands at the beginning of a line, between quotes, from lockstep/ on.)
+set(public_headers lockstep/lockstep.hpp)
+set(unread ${public_headers})
+while(unread)
+  list(POP_FRONT unread header)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/${header} includes REGEX "^#include \"lockstep/")
+  foreach(line IN LISTS includes)
+    string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" included "${line}")
+    if(NOT included IN_LIST public_headers)
+      list(APPEND public_headers ${included})
+      list(APPEND unread ${included})
+    endif()
+  endforeach()
+endwhile()
+foreach(header IN LISTS public_headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
+
 install(EXPORT lockstep-targets NAMESPACE lockstep:: DESTINATION ${LOCKSTEP_PACKAGE_DIR})
 if(TARGET lockstep_cli)
   install(TARGETS lockstep_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -73,6 +73,10 @@ inline constexpr auto train_fields() {
           .quiet(),
       of("l2", &T::l2, kNotNegative, "adds l2/2 times the sum of squared weights to the loss (biases excluded)"),
       of("clip_norm", &T::clip_norm, kNotNegative, "longer gradients are scaled down to this norm; 0: never"),
+      of("average", &T::average, AnyValue{},
+         "of the weights, for validation and the model: `\"ema\"`, `\"swa\"` or a table; see [averaged "
+         "weights](#averaged-weights)")
+          .quiet(),
       of("frozen", &T::frozen, AnyValue{},
          "layers that keep their weights, by the names of the model file: `[\"0\", \"2\"]`; see [frozen "
          "layers](#frozen-layers)")

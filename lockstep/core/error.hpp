@@ -1,6 +1,7 @@
 #pragma once
 // Every failure a user can meet is an Error: one line that says what, where and what to do, and the
-// exit code of the program. The message carries no trailing newline and no stack trace.
+// kind of failure, whose number is the exit code of a program. The message carries no trailing newline and no stack
+// trace.
 
 #include <stdexcept>
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace lockstep {
 
-enum class ExitCode : int {
+/// What kind of failure; a program exits with its number.
+enum class ErrorCode : int {
   done = 0,
   bug = 1,         // a fault of ours
   usage = 2,       // command line or configuration
@@ -23,17 +25,20 @@ enum class ExitCode : int {
   preempted = 10,  // stopped by a signal, saved
 };
 
+/// As the command-line program calls it.
+using ExitCode = ErrorCode;
+
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
-  ExitCode code() const { return code_; }
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const { return code_; }
 
  private:
-  ExitCode code_;
+  ErrorCode code_;
 };
 
 /// Throws an Error that names `what` and the reason errno gives, in words ("No space left on device").
-[[noreturn]] inline void fail_system(ExitCode code, std::string_view what, int error_number) {
+[[noreturn]] inline void fail_system(ErrorCode code, std::string_view what, int error_number) {
   throw Error(code, std::string(what) + ": " + std::generic_category().message(error_number));
 }
 

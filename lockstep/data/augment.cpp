@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/core/error.hpp"
 #include "lockstep/core/random.hpp"
 #include "lockstep/data/samples.hpp"
+#include "lockstep/kernels/math/elementary.hpp"
 
 namespace lockstep {
 namespace {
@@ -157,23 +159,116 @@ AugmentedDataset::AugmentedDataset(std::shared_ptr<const Dataset> base, const Au
       config_(config),
       range_(std::move(range)),
       seed_(seed),
-      image_(image_shape_of(base_->sample_shape(), "data.augment")) {}
+      image_(config.changes_pictures() ? image_shape_of(base_->sample_shape(), "data.augment") : ImageShape{}) {
+  if (config.mixup == 0) return;
+  if (base_->has_lengths())
+    throw Error(ExitCode::usage, "mixup needs samples of one length, and these are sequences of different lengths");
+  if (base_->classes() == 0 && base_->target_size() == 0)
+    throw Error(ExitCode::usage, "mixup mixes targets, and these samples have none");
+}
+
+Mixture draw_mixture(double alpha, std::int64_t samples, const RandomKey& key) {
+  Mixture mixture{.partner = static_cast<std::int64_t>(uniform(key, 8) * static_cast<double>(samples))};
+  // Johnk 1964: x = u^(1/alpha) and y = v^(1/alpha) until x + y <= 1; then x / (x + y) has the Beta distribution.
+  constexpr std::uint64_t kTries = 1000;  // of which half are taken at alpha = 1, and more below
+  for (std::uint64_t i = 0; i < kTries; ++i) {
+    const double u = uniform(key, 9 + 2 * i), v = uniform(key, 10 + 2 * i);
+    if (u == 0 || v == 0) continue;
+    const double x = math::exp(math::log(u) / alpha), y = math::exp(math::log(v) / alpha);
+    if (x + y > 1) continue;
+    mixture.share = x + y > 0 ? std::max(x, y) / (x + y) : 1;
+    break;
+  }
+  return mixture;
+}
+
+RandomKey AugmentedDataset::key_of(std::int64_t id) const {
+  return {.seed = seed_,
+          .purpose = Purpose::augment,
+          .epoch = static_cast<std::uint32_t>(epoch_),
+          .sample = static_cast<std::uint64_t>(id)};
+}
+
+std::vector<Mixture> AugmentedDataset::mixtures_of(std::span<const std::int64_t> ids) const {
+  std::vector<Mixture> mixtures;
+  for (const std::int64_t id : ids) mixtures.push_back(draw_mixture(config_.mixup, size(), key_of(id)));
+  return mixtures;
+}
+
+/// own(f, j) = share * own + (1 - share) * other, in double; `others` is dense.
+template <class T>
+void AugmentedDataset::mix(const std::vector<Mixture>& mixtures, Matrix<T> own, const std::vector<T>& others) const {
+  const T* other = others.data();
+  for (std::int64_t f = 0; f < own.rows; ++f)
+    for (std::size_t j = 0; j < mixtures.size(); ++j) {
+      const double share = mixtures[j].share;
+      T& value = own(f, static_cast<std::int64_t>(j));
+      value = static_cast<T>(share * static_cast<double>(value) + (1 - share) * static_cast<double>(*other++));
+    }
+}
+
+namespace {
+
+std::vector<std::int64_t> partners_of(const std::vector<Mixture>& mixtures) {
+  std::vector<std::int64_t> partners;
+  for (const Mixture& mixture : mixtures) partners.push_back(mixture.partner);
+  return partners;
+}
+
+}  // namespace
+
+template <class T>
+void AugmentedDataset::change(std::span<const std::int64_t> ids, Matrix<T> x) const {
+  base_->gather(ids, x);
+  if (epoch_ < 0 || !config_.changes_pictures()) return;
+  Picture picture(config_, range_, image_);
+  for (std::size_t j = 0; j < ids.size(); ++j)
+    picture.change(draw(config_, image_, key_of(ids[j])), x, static_cast<std::int64_t>(j));
+}
 
 template <class T>
 void AugmentedDataset::gather_as(std::span<const std::int64_t> ids, Matrix<T> x) const {
-  base_->gather(ids, x);
-  if (epoch_ < 0) return;
-  Picture picture(config_, range_, image_);
-  for (std::size_t j = 0; j < ids.size(); ++j) {
-    const RandomKey key{.seed = seed_,
-                        .purpose = Purpose::augment,
-                        .epoch = static_cast<std::uint32_t>(epoch_),
-                        .sample = static_cast<std::uint64_t>(ids[j])};
-    picture.change(draw(config_, image_, key), x, static_cast<std::int64_t>(j));
-  }
+  change(ids, x);
+  if (!mixes()) return;
+  const std::vector<Mixture> mixtures = mixtures_of(ids);
+  std::vector<T> others(static_cast<std::size_t>(x.rows) * ids.size());
+  change(partners_of(mixtures), dense_matrix(others.data(), x.rows, static_cast<std::int64_t>(ids.size())));
+  mix(mixtures, x, others);
 }
+
+/// The numbers that stand for a target where the loss takes numbers: of a label, its entries of 0 and 1, or the label
+/// itself for a single output.
+template <class T>
+void AugmentedDataset::plain_targets(std::span<const std::int64_t> ids, Matrix<T> t) const {
+  if (base_->classes() == 0) return base_->targets(ids, t);
+  std::vector<std::int32_t> labels(ids.size());
+  base_->labels(ids, labels);
+  for (std::int64_t k = 0; k < t.rows; ++k)
+    for (std::size_t j = 0; j < ids.size(); ++j)
+      t(k, static_cast<std::int64_t>(j)) = t.rows == 1 ? T(labels[j]) : T(labels[j] == k ? 1 : 0);
+}
+
+template <class T>
+void AugmentedDataset::targets_as(std::span<const std::int64_t> ids, Matrix<T> t) const {
+  if (!mixes()) return base_->targets(ids, t);
+  const std::vector<Mixture> mixtures = mixtures_of(ids);
+  std::vector<T> others(static_cast<std::size_t>(t.rows) * ids.size());
+  plain_targets(ids, t);
+  plain_targets(std::span<const std::int64_t>(partners_of(mixtures)),
+                dense_matrix(others.data(), t.rows, static_cast<std::int64_t>(ids.size())));
+  mix(mixtures, t, others);
+}
+
 template void AugmentedDataset::gather_as(std::span<const std::int64_t>, Matrix<float>) const;
 template void AugmentedDataset::gather_as(std::span<const std::int64_t>, Matrix<double>) const;
+
+/// A mixture gathers all own samples first, then all partners.
+void AugmentedDataset::prefetch(std::span<const std::int64_t> ids) const {
+  std::vector<std::int64_t> all(ids.begin(), ids.end());
+  if (mixes())
+    for (const Mixture& mixture : mixtures_of(ids)) all.push_back(mixture.partner);
+  base_->prefetch(all);
+}
 
 std::string AugmentedDataset::describe() const { return fmt::format("{}, augmented", base_->describe()); }
 

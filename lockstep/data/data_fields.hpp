@@ -97,7 +97,8 @@ inline constexpr auto data_fields() {
           .quiet(),
       field("regression", &D::regression, "targets are real numbers, not labels").quiet(),
       field("stream", &D::stream,
-            "read plain IDX, `.npy` and folders of pictures by slices: for data larger than memory")
+            "read plain IDX, `.npy`, `.npz` (not compressed) and folders of pictures by slices, the next batch in a "
+            "thread: for data larger than memory")
           .quiet(),
       field("shape", &D::shape, "reshape every sample, for example `[1, 20, 20]`; default: as stored"),
       field("layout", &D::layout, OneOf{layout_names},

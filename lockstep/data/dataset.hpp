@@ -50,6 +50,10 @@ class Dataset {
   virtual void targets(std::span<const std::int64_t> ids, Matrix<float> t) const = 0;
   virtual void targets(std::span<const std::int64_t> ids, Matrix<double> t) const = 0;
 
+  /// Whether training takes the targets of labelled samples as numbers: targets() then gives as many as t has rows,
+  /// and labels() the class that an answer is compared with.
+  virtual bool has_soft_targets() const { return false; }
+
   /// Whether samples have weights of their own; else each counts 1. Only training looks at them. A view must say what
   /// its base says, so there is no default.
   virtual bool has_weights() const = 0;
@@ -59,6 +63,9 @@ class Dataset {
   /// The samples as training sees them in this epoch (from 0), where that changes from epoch to epoch; null: they are
   /// always the same. This data set must outlive what is returned.
   virtual std::shared_ptr<const Dataset> for_epoch(std::int64_t /*epoch*/) const { return nullptr; }
+
+  /// These samples will be gathered next: a data set that reads them from files may begin to. Changes no result.
+  virtual void prefetch(std::span<const std::int64_t> /*ids*/) const {}
 
   /// Feeds bytes that determine the features of these samples: the same data give the same bytes, other features
   /// others. Here what gather gives in float64; data sets that store them smaller feed what they store, which is

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "lockstep/data/prefetch.hpp"
 #include "lockstep/data/samples.hpp"
 
 namespace lockstep {
 
 struct FolderDataset::InFolder : Store {
   std::shared_ptr<const ImageFolderReader> pictures;
+  std::unique_ptr<Prefetcher> ahead{};
 };
 
 std::shared_ptr<const StoredDataset::Store> FolderDataset::open(std::shared_ptr<const ImageFolderReader> pictures,
@@ -22,7 +24,13 @@ std::shared_ptr<const StoredDataset::Store> FolderDataset::open(std::shared_ptr<
   store->sample_bytes = store->shape.elements() * element_size(store->type);
   check_targets(store->targets, store->size, name);
   store->pictures = std::move(pictures);
+  store->ahead =
+      std::make_unique<Prefetcher>([own = store.get()](std::int64_t id) { return own->pictures->picture(id).bytes; });
   return store;
+}
+
+void FolderDataset::prefetch(std::span<const std::int64_t> ids) const {
+  static_cast<const InFolder&>(store()).ahead->request(ids);
 }
 
 void FolderDataset::find_rows(std::span<const std::int64_t> ids, std::vector<std::byte>& buffer,
@@ -31,9 +39,10 @@ void FolderDataset::find_rows(std::span<const std::int64_t> ids, std::vector<std
   const auto sample_bytes = static_cast<std::size_t>(own.sample_bytes);
   buffer.resize(ids.size() * sample_bytes);
   for (std::size_t j = 0; j < ids.size(); ++j) {
-    const Array picture = own.pictures->picture(ids[j]);
+    std::vector<std::byte> picture = own.ahead->take(ids[j]);
+    if (picture.empty()) picture = own.pictures->picture(ids[j]).bytes;
     std::byte* const out = buffer.data() + j * sample_bytes;
-    std::copy(picture.bytes.begin(), picture.bytes.end(), out);
+    std::copy(picture.begin(), picture.end(), out);
     rows[j] = out;
   }
 }

@@ -87,6 +87,39 @@ MemoryDataset::MemoryDataset(Array features, Shape sample_shape, Targets targets
 
 namespace {
 
+/// x as an array of samples of this shape.
+Array samples_of(std::span<const float> x, const Shape& shape) {
+  const auto count = static_cast<std::int64_t>(x.size()), features = shape.elements();
+  if (features == 0 || count % features != 0)
+    throw Error(ExitCode::data, fmt::format("data set: {} are no whole samples of {}, {} each",
+                                            count_of(count, "number"), shape.str(), count_of(features, "number")));
+  return array_from<float>({count / features, features}, x);
+}
+
+Targets targets_of(std::span<const float> targets, std::size_t samples) {
+  if (targets.empty()) return {};
+  if (samples == 0 || targets.size() % samples != 0)
+    throw Error(ExitCode::data, fmt::format("data set: {} for {}: each needs as many",
+                                            count_of(static_cast<std::int64_t>(targets.size()), "target"),
+                                            count_of(static_cast<std::int64_t>(samples), "sample")));
+  const auto rows = static_cast<std::int64_t>(samples), size = static_cast<std::int64_t>(targets.size() / samples);
+  return make_values(array_from<float>({rows, size}, targets), "data set");
+}
+
+}  // namespace
+
+MemoryDataset::MemoryDataset(std::span<const float> x, const Shape& sample_shape, std::span<const int> labels,
+                             std::int64_t classes)
+    : MemoryDataset(samples_of(x, sample_shape), sample_shape,
+                    make_labels(array_from<std::int32_t>({static_cast<std::int64_t>(labels.size())}, labels), classes,
+                                LabelRule::as_stored, "data set")) {}
+
+MemoryDataset::MemoryDataset(std::span<const float> x, const Shape& sample_shape, std::span<const float> targets)
+    : MemoryDataset(samples_of(x, sample_shape), sample_shape,
+                    targets_of(targets, x.size() / static_cast<std::size_t>(sample_shape.elements()))) {}
+
+namespace {
+
 /// Features behind the end of a sequence become 0, as if the file had left them out.
 void end_sequences(Array& features, const Shape& shape, std::span<const std::int64_t> lengths, std::string_view name) {
   const auto samples = static_cast<std::int64_t>(lengths.size());

@@ -93,6 +93,13 @@ class MemoryDataset final : public StoredDataset {
                 std::optional<ElementType> source_type = std::nullopt, std::optional<Shape> source_shape = std::nullopt,
                 bool missing = false, std::vector<std::int64_t> lengths = {});
 
+  /// Copies of x [samples, elements of a sample] and of one label per sample, from 0. `classes` 0: the largest label
+  /// + 1. Error(data) as above.
+  MemoryDataset(std::span<const float> x, const Shape& sample_shape, std::span<const int> labels,
+                std::int64_t classes = 0);
+  /// The same with real targets, as many for every sample. An empty `targets`: samples without any.
+  MemoryDataset(std::span<const float> x, const Shape& sample_shape, std::span<const float> targets);
+
   /// A copy with fills[f] in place of every NaN of feature f; features are float64. Error(data) as above for those that
   /// stay NaN.
   std::shared_ptr<const MemoryDataset> filled(std::span<const double> fills) const;

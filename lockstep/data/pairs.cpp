@@ -123,33 +123,43 @@ std::vector<std::int64_t> read_lengths(const NpzReader& reader, const std::strin
   return lengths;
 }
 
-ArrayPair read_npz_pair(const PairRequest& request) {
-  const std::vector<std::byte> bytes = read_data_file(request.path);
-  const NpzReader reader(bytes, request.path);
+/// The arrays of a .npz file that a request means.
+struct NpzKeys {
+  std::string x, y;  // y may be "none"
+};
+
+NpzKeys npz_keys(const NpzReader& reader, const PairRequest& request) {
   const auto train_x = {"x_train", "X_train", "x", "X", "data", "images"};
   const auto train_y = {"y_train", "Y_train", "y", "Y", "target", "labels", "label"};
   const auto test_x = {"x_test", "X_test", "x_train", "X_train", "x", "X", "data", "images"};
   const auto test_y = {"y_test", "Y_test", "y_train", "Y_train", "y", "Y", "target", "labels", "label"};
   const auto& x_keys = request.test ? std::initializer_list<const char*>(test_x) : train_x;
   const auto& y_keys = request.test ? std::initializer_list<const char*>(test_y) : train_y;
-  const std::string x_key =
-      require_key(reader, request.path, choose_key(reader, request.x_key, x_keys), x_keys, "x_key");
+  NpzKeys keys;
+  keys.x = require_key(reader, request.path, choose_key(reader, request.x_key, x_keys), x_keys, "x_key");
   std::optional<std::string> y_key = choose_key(reader, request.y_key, y_keys);
   if (request.predicting && (!y_key || !reader.contains(*y_key))) y_key = kNone;
-  const std::string y = require_key(reader, request.path, y_key, y_keys, "y_key");
-  ArrayPair pair{reader.read(x_key), std::nullopt, fmt::format("{}({})", request.path, x_key),
-                 fmt::format("{}({})", request.path, y), "y_key"};
+  keys.y = require_key(reader, request.path, y_key, y_keys, "y_key");
+  return keys;
+}
+
+LabelArray npz_labels(const NpzReader& reader, const std::string& key) {
+  if (key == kNone) return {};
+  if (const auto text = reader.read_text(key)) return labels_of_words(*text);
+  return {reader.read(key), {}};
+}
+
+ArrayPair read_npz_pair(const PairRequest& request) {
+  const NpzReader reader{std::filesystem::path(request.path)};
+  const NpzKeys keys = npz_keys(reader, request);
+  ArrayPair pair{reader.read(keys.x), std::nullopt, fmt::format("{}({})", request.path, keys.x),
+                 fmt::format("{}({})", request.path, keys.y), "y_key"};
   pair.weights = weights_in(reader, request);
-  pair.lengths = read_lengths(reader, x_key, request.path);
-  if (y == kNone) return pair;
-  if (const auto text = reader.read_text(y)) {
-    LabelArray labels = labels_of_words(*text);
-    pair.y = std::move(labels.y);
-    pair.y_names = std::move(labels.names);
-  } else {
-    pair.y = reader.read(y);
-    pair.class_names = class_names_in(reader);
-  }
+  pair.lengths = read_lengths(reader, keys.x, request.path);
+  LabelArray labels = npz_labels(reader, keys.y);
+  if (labels.y && labels.names.empty()) pair.class_names = class_names_in(reader);
+  pair.y = std::move(labels.y);
+  pair.y_names = std::move(labels.names);
   return pair;
 }
 
@@ -278,9 +288,22 @@ std::optional<Array> read_weights(const PairRequest& request) {
   return std::move(weights.y);
 }
 
+StreamedPair open_npz_stream(const PairRequest& request) {
+  const NpzReader reader{std::filesystem::path(request.path)};
+  const NpzKeys keys = npz_keys(reader, request);
+  const ZipEntry& x = reader.find_stored(keys.x);
+  if (!read_lengths(reader, keys.x, request.path).empty())
+    bad_pair(request.path, "sequences of different lengths cannot be read by slices; leave out data.stream");
+  StreamedPair pair{.x = {x.data_offset, x.size, fmt::format("{}({})", request.path, keys.x)},
+                    .labels = npz_labels(reader, keys.y),
+                    .y_name = fmt::format("{}({})", request.path, keys.y),
+                    .weights = weights_in(reader, request)};
+  if (pair.labels.y && pair.labels.names.empty()) pair.class_names = class_names_in(reader);
+  return pair;
+}
+
 bool has_default_test(const std::string& npz_path) {
-  const std::vector<std::byte> bytes = read_data_file(npz_path);
-  const NpzReader reader(bytes, npz_path);
+  const NpzReader reader{std::filesystem::path(npz_path)};
   return (reader.contains("x_test") && reader.contains("y_test")) ||
          (reader.contains("X_test") && (reader.contains("y_test") || reader.contains("Y_test")));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lockstep/data/array.hpp"
+#include "lockstep/data/file_dataset.hpp"
 
 namespace lockstep {
 
@@ -51,6 +52,17 @@ ArrayPair read_pair(const PairRequest& request);
 /// The labels alone, and the weights alone: for features that are read by slices.
 LabelArray read_labels(const PairRequest& request);
 std::optional<Array> read_weights(const PairRequest& request);
+
+/// A pair of a .npz file whose samples are read by slices later. Error(data) where they are compressed, or sequences of
+/// different lengths.
+struct StreamedPair {
+  FilePart x;
+  LabelArray labels;
+  std::string y_name;
+  std::vector<std::string> class_names{};  // as in ArrayPair
+  std::optional<Array> weights{};
+};
+StreamedPair open_npz_stream(const PairRequest& request);
 
 /// True when the .npz file holds x_test and y_test.
 bool has_default_test(const std::string& npz_path);

@@ -21,7 +21,8 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kStreams = "stream reads IDX and .npy files and folders of pictures; save other arrays as .npy";
+constexpr const char* kStreams =
+    "stream reads IDX, .npy and .npz files and folders of pictures; save other arrays as .npy";
 
 /// One file, or one pair of arrays of it, on its way to a data set.
 struct Reading {
@@ -186,11 +187,20 @@ std::vector<double> weights_of(const std::optional<Array>& stored, const std::st
 std::shared_ptr<const StoredDataset> open_stream(const PairRequest& request, Reading& reading) {
   const DataConfig& config = reading.config;
   const FileFormat format = format_of(request.path);
-  require_setting(format == FileFormat::idx || format == FileFormat::npy, config, "stream", kStreams);
+  const bool archive = format == FileFormat::npz;
+  require_setting(format == FileFormat::idx || format == FileFormat::npy || archive, config, "stream", kStreams);
   require_setting(!config.transpose && config.resize.size == 0 && config.as_sequence.empty() && config.steps == 0,
                   config, "stream", "stream cannot transpose or resize images, nor make sequences of them");
   std::optional<Shape> shape;
   if (!config.shape.empty()) shape = Shape{std::span<const std::int64_t>(config.shape)};
+  if (archive) {
+    StreamedPair pair = open_npz_stream(request);
+    Targets targets = targets_of(
+        {std::move(pair.labels.y), std::move(pair.labels.names), 0, pair.y_name, "y_key", std::move(pair.class_names)},
+        format, reading, !request.test);
+    targets.weights = weights_of(pair.weights, config.weights);
+    return std::make_shared<FileDataset>(request.path, std::move(targets), shape, is_channels_last(config), pair.x);
+  }
   LabelArray labels = read_labels(request);
   Targets targets = targets_of({std::move(labels.y), std::move(labels.names), 0, request.labels, "labels", {}}, format,
                                reading, !request.test);

@@ -215,7 +215,11 @@ void check_input(const Shape& input, const Dataset& data) {
                            : turned ? "data.transpose = true turns rows into columns; "
                                     : "data.layout says how the file stores samples (\"nchw\" or \"nhwc\"); ",
                            fmt::join(input.extents(), ", "));
-  }
+  } else
+    message += fmt::format("; {}",
+                           shape.rank() == 1 && input.rank() == 1
+                               ? fmt::format("write model.sizes = \"{}-...\" or model.input = [{}]", shape[0], shape[0])
+                               : fmt::format("write model.input = [{}]", fmt::join(shape.extents(), ", ")));
   const bool pictures = shape.rank() == 3 && input.rank() == 3 && shape[0] == input[0] && input[1] == input[2];
   if (pictures) message += fmt::format("; data.resize = {} brings pictures to that size", input[1]);
   throw Error(ExitCode::usage, message);

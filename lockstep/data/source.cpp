@@ -89,10 +89,14 @@ DataSplits load_data(const DataConfig& config, const TrainedData& trained, DataU
   DataSplits splits;
   splits.source_type = opened.train->source_type();
   splits.white = white_of(*opened.train, splits.source_type);
-  const bool sequences = !config.as_sequence.empty() || opened.train->step_classes() > 0 ||
-                         opened.train->has_lengths() || lower_case(config.source).ends_with(".ts");
-  require_setting(!config.augment.any() || !sequences, config, "augment",
-                  "augment changes pictures, and these samples are sequences");
+  const bool tokens = opened.train->step_classes() > 0;
+  const bool sequences = tokens || !config.as_sequence.empty() || opened.train->has_lengths() ||
+                         lower_case(config.source).ends_with(".ts");
+  require_setting(!config.augment.any() || !tokens, config, "augment",
+                  "augment changes numbers, and these samples are text");
+  require_setting(
+      !config.augment.changes_pictures() || !sequences, config, "augment",
+      "augment changes pictures, and these samples are sequences; mixup alone takes sequences of one length");
   const double scale = scale_of(config, *opened.train);
   Scaling scaling(scale);
   if (trained.scaling)

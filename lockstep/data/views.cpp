@@ -36,6 +36,12 @@ void SubsetDataset::translate(std::span<const std::int64_t> ids, const Use& use)
   }
 }
 
+void SubsetDataset::prefetch(std::span<const std::int64_t> ids) const {
+  std::vector<std::int64_t> all;
+  translate(ids, [&](auto group, std::size_t) { all.insert(all.end(), group.begin(), group.end()); });
+  base_->prefetch(all);
+}
+
 void SubsetDataset::gather(std::span<const std::int64_t> ids, Matrix<float> x) const {
   translate(ids, [&](auto group, std::size_t first) {
     base_->gather(group, columns_from(x, static_cast<std::int64_t>(first)));

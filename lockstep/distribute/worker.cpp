@@ -27,15 +27,18 @@ void Worker<T>::reserve(const Chunk& chunk, ChunkBuffers<T>& buffers) const {
 template <class T>
 LossTargets<T> Worker<T>::load_targets(const Chunk& chunk) {
   const auto samples = static_cast<std::int64_t>(chunk.ids.size());
+  LossTargets<T> targets;
   if (chunk.data.classes() > 0) {
     labels_.resize(std::max(labels_.size(), chunk.ids.size()));
     chunk.data.labels(chunk.ids, std::span(labels_).first(chunk.ids.size()));
-    return {.labels = labels_.data(), .values = {}};
+    targets.labels = labels_.data();
+    if (!chunk.data.has_soft_targets()) return targets;
   }
   if (targets_.size() < stage_.outputs * padded(samples)) targets_ = AlignedBuffer<T>(stage_.outputs * padded(samples));
   const Matrix<T> values{targets_.data(), stage_.outputs, samples, padded(samples)};
   chunk.data.targets(chunk.ids, values);
-  return {.labels = nullptr, .values = values};
+  targets.values = values;
+  return targets;
 }
 
 /// Labels of all steps: that of step t of sample s at t * stride + s, as the outputs lie. Columns that pad a step have

@@ -12,7 +12,9 @@
 //
 // Label smoothing e of cross_entropy over K outputs: t_label = on + off and all other t_k = off, with on = 1 - e and
 // off = e / K. loss = log(sum) - fma(on, z_label - m, off * B), B the chain over k of z_k - m; dz = scale * (p_k -
-// t_k). Focal: with c = cross_entropy, q = 1 - p and r = q^(gamma - 1), the product 1 * q * q ..., the loss is (r * q)
+// t_k). Targets given as numbers, which add up to 1: loss = log(sum) - (the chain over k of fma(t_k, z_k - m, ...),
+// from 0) and dz = scale * (p_k - t_k); smoothing makes them fma(on, t_k, off) first. Focal has labels only. Focal:
+// with c = cross_entropy, q = 1 - p and r = q^(gamma - 1), the product 1 * q * q ..., the loss is (r * q)
 // * c and dz = (scale * (r * fma(gamma * p, c, q))) * (p_k - [k = label]). Huber adds each term by one fma, as
 // squared_error does.
 //
@@ -54,7 +56,8 @@ constexpr bool is_of_softmax(Loss loss) { return loss == Loss::cross_entropy || 
 /// Of the outputs as they are.
 constexpr bool is_of_values(Loss loss) { return loss == Loss::squared_error || loss == Loss::huber; }
 
-/// The targets of a chunk: class labels, or a matrix of real values [outputs, samples] where `labels` is null.
+/// The targets of a chunk: class labels, or a matrix of real values [outputs, samples]. Where both are given the loss
+/// takes the values, and the labels say which answers are right.
 template <class T>
 struct LossTargets {
   const std::int32_t* labels = nullptr;

@@ -25,6 +25,7 @@ constexpr const char* kRecordKey = "lockstep.checkpoint";
 constexpr const char* kConfigKey = "lockstep.config";
 constexpr const char* kFirst = "optimizer.first";
 constexpr const char* kSecond = "optimizer.second";
+constexpr const char* kAverage = "optimizer.average";
 
 using Json = nlohmann::ordered_json;
 
@@ -129,6 +130,7 @@ std::string record_to_json(const TrainingState& state, const RunRecord& run, con
     json["plateau"] = watch_json(state.plateau);
     json["plateau"]["drops"] = state.rate_drops;
   }
+  if (state.averaged > 0) json["averaged"] = state.averaged;
   json["data_sha256"] = run.data_digest;
   json["metrics"] = {{"bytes", run.metrics_bytes}, {"sha256", run.metrics_sha256}};
   json["timings_bytes"] = run.timings_bytes;
@@ -156,6 +158,7 @@ CheckpointRecord record_from_json(const std::string& text) {
     state.plateau = watch_of(members.object("plateau"));
     state.rate_drops = members.object("plateau").count("drops");
   }
+  if (members.has("averaged")) state.averaged = members.count("averaged");
   record.run.data_digest = members.hash("data_sha256");
   const Members metrics = members.object("metrics");
   record.run.metrics_bytes = metrics.count("bytes");
@@ -216,8 +219,8 @@ CheckpointRecord checked_record(std::span<const std::byte> bytes, const Safetens
   return record;
 }
 
-/// Takes the optimiser's vector, in the network's precision; empty where the file has none.
-ParameterValues take_vector(const Safetensors& contents, const char* name, const Network& network) {
+/// Takes a vector of `count` numbers, in the network's precision; empty where the file has none.
+ParameterValues take_vector(const Safetensors& contents, const char* name, const Network& network, std::int64_t count) {
   return std::visit(
       [&](const auto& own) -> ParameterValues {
         using Buffer = std::decay_t<decltype(own)>;
@@ -225,10 +228,9 @@ ParameterValues take_vector(const Safetensors& contents, const char* name, const
         const auto found = std::ranges::find(contents.tensors, name, &NamedArray::name);
         if (found == contents.tensors.end()) return Buffer();
         const Array& array = found->array;
-        if (array.type != element_type_of<T>() || array.elements() != network.trainable_count())
-          throw Error(ExitCode::checkpoint,
-                      fmt::format("{} is {}, the network has {} trainable parameters in {}", name, array.describe(),
-                                  network.trainable_count(), to_string(network.precision())));
+        if (array.type != element_type_of<T>() || array.elements() != count)
+          throw Error(ExitCode::checkpoint, fmt::format("{} is {}, the network has {} such parameters in {}", name,
+                                                        array.describe(), count, to_string(network.precision())));
         Buffer buffer(array.elements());
         if (buffer.size() > 0) std::memcpy(buffer.data(), array.bytes.data(), array.bytes.size());
         return buffer;
@@ -296,6 +298,7 @@ std::vector<std::byte> write_checkpoint(const Network& network, const ModelInfo&
                        .tensors = named_weights(network.parameters(), state.parameters)};
   append_vector(kFirst, state.first, contents.tensors);
   append_vector(kSecond, state.second, contents.tensors);
+  append_vector(kAverage, state.average, contents.tensors);
   TensorHashes hashes;
   for (const NamedArray& tensor : contents.tensors) hashes[tensor.name] = hash_of(tensor.array);
   contents.metadata[kConfigKey] = run.config;
@@ -315,8 +318,9 @@ Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view n
     checkpoint.run.config = config->second;
     const Network& network = checkpoint.model.network;
     checkpoint.state.parameters = network.values();
-    checkpoint.state.first = take_vector(contents, kFirst, network);
-    checkpoint.state.second = take_vector(contents, kSecond, network);
+    checkpoint.state.first = take_vector(contents, kFirst, network, network.trainable_count());
+    checkpoint.state.second = take_vector(contents, kSecond, network, network.trainable_count());
+    checkpoint.state.average = take_vector(contents, kAverage, network, network.parameter_count());
     return checkpoint;
   });
 }

@@ -80,6 +80,10 @@ std::string state_difference(const Checkpoint& claimed, const Checkpoint& comput
                                          {"the optimiser's first", &there.first, &here.first},
                                          {"the optimiser's second", &there.second, &here.second}})
     if (const std::string found = values_difference(network, what, *one, *other); !found.empty()) return found;
+  if (there.averaged > 0 && here.averaged > 0)
+    if (const std::string found = values_difference(network, "the average of the weight", there.average, here.average);
+        !found.empty())
+      return found;
   // The rest: sums of the epoch, rates, what is watched. Written alike, equal states are equal bytes.
   if (write_checkpoint(network, {}, there, {}) != write_checkpoint(network, {}, here, {}))
     return "the sums of the epoch under way differ";

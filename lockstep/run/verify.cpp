@@ -30,6 +30,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Of the model that a run would save here: the averaged ones, where there are any and an epoch has ended.
+const ParameterValues& weights_of_model(const TrainingState& state) {
+  return state.averaged > 0 && state.batch == 0 ? state.average : state.parameters;
+}
+
 using Json = nlohmann::ordered_json;
 
 /// A folder for the runs that are computed again.
@@ -150,7 +155,7 @@ class Verifier {
     if (checkpoint.state.batch != 0) return "";
     const std::vector<std::string> lines = lines_of(kept);
     const auto last = lines.empty() ? std::nullopt : report_from_metrics(lines.back());
-    const std::string hash = weight_hash(checkpoint.state.parameters);
+    const std::string hash = weight_hash(weights_of_model(checkpoint.state));
     if (last && last->epoch == checkpoint.state.epoch && last->weight_hash != hash)
       return fmt::format("its weights have the hash {}, but {} says {} for epoch {}", short_hash(hash), kMetricsFile,
                          short_hash(last->weight_hash), last->epoch);
@@ -168,7 +173,7 @@ class Verifier {
         difference = "another network than that of the last checkpoint";
       else
         difference =
-            values_difference(last.model.network, "the weight", last.model.network.values(), model.network.values());
+            values_difference(last.model.network, "the weight", weights_of_model(last.state), model.network.values());
       model_hash_ = weight_hash(model.network.values());
     } catch (const Error& error) {
       difference = error.what();

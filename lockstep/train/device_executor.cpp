@@ -168,6 +168,17 @@ bool DeviceExecutor<T>::collect(Collect /*what*/) {
   return all_finite(model_.setup.network.values());
 }
 
+/// Through the host, once an epoch: kernels keep the addresses they know.
+template <class T>
+void DeviceExecutor<T>::swap_average() {
+  if (in_fit_) model_.download();
+  AlignedBuffer<T> other = downloaded(model_.device, model_.average.values().data(), model_.setup.stage.count);
+  auto& own = std::get<AlignedBuffer<T>>(model_.setup.network.values());
+  std::swap(own, other);
+  upload_to(model_.average.values().data(), other);
+  if (in_fit_) model_.upload();
+}
+
 template <class T>
 double DeviceExecutor<T>::penalty() {
   if (model_.setup.options.l2 == 0) return 0;
@@ -183,17 +194,22 @@ void DeviceExecutor<T>::save(TrainingState& state) const {
                              : model_.setup.network.values();
   state.first = downloaded(device, model_.update.first().data(), model_.update.first().size());
   state.second = downloaded(device, model_.update.second().data(), model_.update.second().size());
+  if (state.averaged > 0) state.average = downloaded(device, model_.average.values().data(), model_.setup.stage.count);
+}
+
+template <class T>
+void DeviceExecutor<T>::upload_to(T* to, const AlignedBuffer<T>& vector) {
+  if (vector.size() > 0)
+    model_.device.to_device(to, vector.data(), vector.size() * static_cast<std::int64_t>(sizeof(T)));
 }
 
 template <class T>
 void DeviceExecutor<T>::restore(const TrainingState& state) {
-  auto [parameters, first, second] = vectors_of<T>(state, model_.setup.network, model_.setup.options.optimizer);
-  const auto upload = [&](T* to, const AlignedBuffer<T>& vector) {
-    if (vector.size() > 0)
-      model_.device.to_device(to, vector.data(), vector.size() * static_cast<std::int64_t>(sizeof(T)));
-  };
-  upload(model_.update.first_data(), first);
-  upload(model_.update.second_data(), second);
+  auto [parameters, first, second, average] =
+      vectors_of<T>(state, model_.setup.network, model_.setup.options.optimizer);
+  upload_to(model_.update.first_data(), first);
+  upload_to(model_.update.second_data(), second);
+  upload_to(model_.average.values().data(), average);
   model_.setup.network.values() = std::move(parameters);
 }
 

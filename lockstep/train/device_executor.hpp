@@ -29,6 +29,10 @@ class DeviceExecutor final : public Executor {
   Cost score(const Member& member, const Dataset& data, SlotScores& blocks) override;
   std::vector<double> gradient(const Batch& batch) override;
   bool collect(Collect what) override;
+  void average(double share) override {
+    model_.average.take(share, model_.weights.data(), model_.kernels, model_.context);
+  }
+  void swap_average() override;
   double penalty() override;
   PhaseTimes take_times() override { return step_.take_times(); }
   void save(TrainingState& state) const override;
@@ -39,6 +43,7 @@ class DeviceExecutor final : public Executor {
 
  private:
   void end_profile(bool complete);
+  void upload_to(T* to, const AlignedBuffer<T>& vector);
   void score_on_host(const Dataset& data, std::span<const std::int64_t> ids, std::int64_t first_block,
                      SampleScores& scores) const;
 

@@ -13,18 +13,21 @@ std::int64_t on_lines(std::int64_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
 }
 
+/// Whether the loss takes targets as numbers.
+bool takes_numbers(const Dataset& data) { return data.classes() == 0 || data.has_soft_targets(); }
+
 /// Where the parts of a chunk begin, in bytes; each has cache lines of its own.
 struct FeedLayout {
-  std::int64_t targets, weights, lengths, ids, bytes;
+  std::int64_t labels, targets, weights, lengths, ids, bytes;
 };
 
 template <class T>
 FeedLayout layout_of(const Stage& stage, const Dataset& data, std::int64_t samples, bool weighted) {
   constexpr auto kScalar = static_cast<std::int64_t>(sizeof(T));
-  const bool labels = data.classes() > 0;
   FeedLayout at{};
-  at.targets = on_lines(stage.inputs * padded(samples) * kScalar);
-  at.weights = at.targets + on_lines(labels ? samples * 4 : stage.outputs * padded(samples) * kScalar);
+  at.labels = on_lines(stage.inputs * padded(samples) * kScalar);
+  at.targets = at.labels + (data.classes() > 0 ? on_lines(samples * 4) : 0);
+  at.weights = at.targets + (takes_numbers(data) ? on_lines(stage.outputs * padded(samples) * kScalar) : 0);
   at.lengths = at.weights + (weighted ? on_lines(samples * kScalar) : 0);
   at.ids = at.lengths + (data.has_lengths() ? on_lines(samples * 8) : 0);
   at.bytes = at.ids + on_lines(samples * 8);
@@ -46,7 +49,6 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
   device_.flush();                                    // it computes what was launched while the host gathers
   if (block.ticket != 0) device_.wait(block.ticket);  // the host's bytes are free again
   const auto samples = static_cast<std::int64_t>(ids.size()), stride = padded(samples);
-  const bool labels = data.classes() > 0;
   const FeedLayout at = layout_of<T>(stage_, data, samples, weights != nullptr);
   if (block.host.size() < at.bytes) {
     block.host = AlignedBuffer<std::byte>(at.bytes);
@@ -65,10 +67,11 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
     data.lengths(ids, {reinterpret_cast<std::int64_t*>(here + at.lengths), ids.size()});
     block.samples.lengths = reinterpret_cast<const std::int64_t*>(there + at.lengths);
   }
-  if (labels) {
-    data.labels(ids, {reinterpret_cast<std::int32_t*>(here + at.targets), ids.size()});
-    block.samples.targets.labels = reinterpret_cast<const std::int32_t*>(there + at.targets);
-  } else {
+  if (data.classes() > 0) {
+    data.labels(ids, {reinterpret_cast<std::int32_t*>(here + at.labels), ids.size()});
+    block.samples.targets.labels = reinterpret_cast<const std::int32_t*>(there + at.labels);
+  }
+  if (takes_numbers(data)) {
     data.targets(ids, Matrix<T>{reinterpret_cast<T*>(here + at.targets), stage_.outputs, samples, stride});
     block.samples.targets.values = {reinterpret_cast<const T*>(there + at.targets), stage_.outputs, samples, stride};
   }

@@ -51,7 +51,9 @@ Needs needs_of(const DeviceModel<T>& model, const Dataset& data, std::int64_t sa
   const std::int64_t total = model.is_alone()              ? 0
                              : model.moves_device_memory() ? 1 + std::bit_width(static_cast<std::uint64_t>(slots))
                                                            : 1;
-  const std::int64_t vectors = 1 + state_vectors(model.setup.options.optimizer) + std::bit_width(chunks) + total;
+  const std::int64_t averages = model.setup.options.average.any() ? 2 : 0;
+  const std::int64_t vectors =
+      1 + state_vectors(model.setup.options.optimizer) + averages + std::bit_width(chunks) + total;
   const std::int64_t parameters = stage.count * static_cast<std::int64_t>(sizeof(T));
   // Kernels keep the sums of chunks of slots aside.
   const std::int64_t scratch = std::min(device::kMostScratch, chunk_slots * parameters);
@@ -94,7 +96,8 @@ DeviceModel<T>::DeviceModel(TrainingSetup& of, std::shared_ptr<Device> on, const
       context(&device),
       body(of.stage.plans),
       weights(std::max<std::int64_t>(of.stage.count, 1), device),
-      update(of.options.optimizer, of.stage.parameters, of.options.frozen, of.stage.trainable, device) {
+      update(of.options.optimizer, of.stage.parameters, of.options.frozen, of.stage.trainable, device),
+      average(of.options.average.any() ? of.stage.count : 0, device) {
   if (sizeof(T) == 8 && !device.info().float64)
     throw Error(ExitCode::usage, fmt::format("{} has no float64: set model.precision = \"float32\", or use the backend "
                                              "simd",

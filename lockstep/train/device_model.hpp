@@ -32,6 +32,7 @@ struct DeviceModel {
   Sequence<T> body;
   AlignedBuffer<T> weights;
   Update<T> update;
+  RunningAverage<T> average;  // of the weights; empty where none is wanted
   SquareSum<T> square_sum;
 };
 

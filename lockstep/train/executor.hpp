@@ -38,8 +38,10 @@ struct TrainingSetup {
   /// Slots of every batch of this data.
   std::int64_t slots_for(const Dataset& data) const;
   std::int64_t batch_for(const Dataset& data) const { return options.batch > 0 ? options.batch : data.size(); }
-  /// Every batch of a fit has the same samples in the same order.
-  bool repeats_one_batch(const Dataset& data) const { return !options.shuffle && batch_for(data) >= data.size(); }
+  /// Every batch of a fit has the same samples in the same order, and they stay as they are.
+  bool repeats_one_batch(const Dataset& data) const {
+    return !options.shuffle && batch_for(data) >= data.size() && data.for_epoch(0) == nullptr;
+  }
 };
 
 enum class Collect { weights, state };
@@ -75,6 +77,10 @@ class Executor {
   /// Rank 0's network gets the weights of all ranks, and with Collect::state save() is complete on rank 0. Returns
   /// whether every weight and running statistic is finite: the same on all ranks.
   virtual bool collect(Collect what) = 0;
+  /// Adds the weights of the moment to their average, with this share. By member 0 after a step.
+  virtual void average(double share) = 0;
+  /// Weights and average change places; collective.
+  virtual void swap_average() = 0;
   /// Trainer::penalty.
   virtual double penalty() = 0;
   /// Times since the last call: means over members.

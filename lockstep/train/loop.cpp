@@ -185,7 +185,14 @@ void Loop::prepare(const Dataset& data) {
   if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());
   SampleWeights weights(data, setup_.options.class_weights);
   setup_.weights = weights.any() ? std::make_unique<const SampleWeights>(std::move(weights)) : nullptr;
+  show_average(false);
   executor_->prepare(data);
+}
+
+void Loop::show_average(bool shown) {
+  if (shown == average_shown_ || progress_.averaged == 0) return;
+  executor_->swap_average();
+  average_shown_ = shown;
 }
 
 Batch Loop::batch_of(const Dataset& data, std::span<const std::int64_t> ids) const {
@@ -203,6 +210,9 @@ std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& option
                 fmt::format("{} needs validation data",
                             setup_.options.early_stopping ? "early_stopping" : "the schedule plateau"));
   if (data.size() == 0) throw Error(ExitCode::data, "there are no samples to train on");
+  if (const auto epoch = data.for_epoch(0); epoch && epoch->has_soft_targets() && setup_.options.loss == Loss::focal)
+    throw Error(ExitCode::usage,
+                "focal needs one class per sample, and data.augment.mixup makes two; use cross-entropy");
   prepare(data);
   progress_.reports.clear();
   const std::int64_t first = progress_.epoch, last = first + options.epochs;
@@ -221,6 +231,7 @@ std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& option
       if (profile != nullptr)
         profile->wall_ns[static_cast<std::size_t>(member.index)] = (Recorder::Clock::now() - start).count();
     });
+    show_average(true);
     executor_->collect(Collect::state);
   } catch (const Error& error) {
     executor_->end_fit(false);
@@ -243,6 +254,10 @@ void Loop::run_epoch(const Member& member, const Dataset& data, const FitOptions
   // The others may still note how long they waited; behind this barrier their times can be read.
   meet(fit, member);
   lap(seconds);
+  if (setup_.options.average.any()) {
+    if (member.index == 0) show_average(true);
+    meet(fit, member);
+  }
   if (fit.validation != nullptr) {
     validate(member, fit);
     lap(validation_seconds);
@@ -256,6 +271,7 @@ void Loop::run_epoch(const Member& member, const Dataset& data, const FitOptions
 
 void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs) {
   if (member.index == 0) {
+    show_average(false);
     progress_.begin_epoch(setup_.options, data, setup_.weights.get());
     close(fit, member, kShuffleSection);
   }
@@ -279,16 +295,30 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
     Batch batch = batch_of(samples, batches.ids(b));
     batch.step = step;
     batch.rate = fit.rate ? fit.rate(step) : progress_.rate_at(setup_.options, step, epochs * batches.count());
-    if (b + 1 < batches.count()) batch.next = batches.ids(b + 1);
+    if (b + 1 < batches.count()) {
+      batch.next = batches.ids(b + 1);
+      if (member.index == 0) samples.prefetch(own_part(data, batch.next));
+    }
     batch.fit = &fit;
     const StepResult result = executor_->train_batch(member, batch);
     if (member.index != 0) continue;
     // While the other members run the slots of the next step: they wait for member 0 at its first barrier, so the
     // weights and the optimiser's state do not change here.
+    if (setup_.options.average.takes(progress_.epoch, b + 1 == batches.count()))
+      executor_->average(setup_.options.average.share(progress_.averaged++));
     const bool saves = result.requests.stop || result.requests.save;
     progress_.account(batch, result, !saves || executor_->collect(Collect::state), epochs);
     close(fit, member, kReportSection);
   }
+}
+
+std::span<const std::int64_t> Loop::own_part(const Dataset& data, std::span<const std::int64_t> ids) {
+  const Ranks& replicas = setup_.grid.replicas();
+  const std::int64_t slots = setup_.slots_for(data);
+  const std::vector<std::int64_t> bounds = cut_into_slots(std::ssize(ids), slots);
+  const std::int64_t first = bounds[static_cast<std::size_t>(replicas.share(slots, replicas.rank()))];
+  const std::int64_t last = bounds[static_cast<std::size_t>(replicas.share(slots, replicas.rank() + 1))];
+  return ids.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
 }
 
 void Loop::validate(const Member& member, const FitOptions& fit) {
@@ -357,12 +387,17 @@ TrainingState Loop::counts() const { return progress_.counts(); }
 TrainingState Loop::state() const {
   TrainingState state = counts();
   executor_->save(state);
+  if (average_shown_) std::swap(state.parameters, state.average);
   return state;
 }
 
 void Loop::restore(const TrainingState& state) {
+  if (state.averaged > 0 && !setup_.options.average.any())
+    throw Error(ExitCode::checkpoint, "the state has averaged weights, and this training averages none");
   executor_->restore(state);
   progress_.restore(state);
+  average_shown_ = false;
+  if (state.batch == 0) show_average(true);
 }
 
 }  // namespace lockstep

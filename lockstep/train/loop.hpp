@@ -34,12 +34,16 @@ class Loop {
 
  private:
   void prepare(const Dataset& data);
+  /// The network gets the averaged weights, where there are any (true), or those of the last step (false).
+  void show_average(bool shown);
   /// A batch of the data that was prepared last; step and rate are to be set.
   Batch batch_of(const Dataset& data, std::span<const std::int64_t> ids) const;
   // By every member of the team.
   void run_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
   void train_epoch(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
   void take_steps(const Member& member, const Dataset& data, const FitOptions& fit, std::int64_t epochs);
+  /// The samples of the next batch that this rank will gather.
+  std::span<const std::int64_t> own_part(const Dataset& data, std::span<const std::int64_t> ids);
   void validate(const Member& member, const FitOptions& fit);
   // By member 0.
   Scores total_scores(const Dataset& data, SampleScores* samples);
@@ -50,7 +54,8 @@ class Loop {
   std::unique_ptr<Executor> executor_;
   std::optional<Barrier> steppers_;  // of the members that take steps
   Progress progress_;                // written by member 0
-  SlotScores blocks_;                // of the present evaluation
+  bool average_shown_ = false;
+  SlotScores blocks_;  // of the present evaluation
 };
 
 }  // namespace lockstep

@@ -129,7 +129,8 @@ TrainingState Progress::counts() const {
                       .first_loss = first_loss,
                       .stopping = stopping,
                       .plateau = plateau,
-                      .rate_drops = rate_drops};
+                      .rate_drops = rate_drops,
+                      .averaged = averaged};
   if (batch > 0) {
     state.loss_sum = loss_sum;
     state.samples = report.train.samples;
@@ -143,6 +144,9 @@ void Progress::check(const TrainingState& state) {
   if (state.rate_drops < 0 || state.stopping.epoch < 0 || state.plateau.epoch < 0 ||
       state.stopping.epoch > state.epoch || state.plateau.epoch > state.epoch || state.rate_drops > state.epoch)
     throw Error(ExitCode::checkpoint, "what was watched is no part of this training");
+  if (state.averaged < 0 || state.averaged > state.steps)
+    throw Error(ExitCode::checkpoint,
+                fmt::format("an average of {} weights is no part of this training", state.averaged));
   if (state.epoch < 0 || state.batch < 0 || state.steps < state.batch || state.samples < 0)
     throw Error(ExitCode::checkpoint, fmt::format("epoch {}, batch {}, step {} is no place in a training", state.epoch,
                                                   state.batch, state.steps));
@@ -157,6 +161,7 @@ void Progress::restore(const TrainingState& state) {
   stopping = state.stopping;
   plateau = state.plateau;
   rate_drops = state.rate_drops;
+  averaged = state.averaged;
   report = {.epoch = epoch + 1, .rate = state.rate};
   report.train = {.samples = state.samples,
                   .loss = mean_loss(state.loss_sum, double(state.samples)),  // begin_epoch knows the weights
@@ -179,7 +184,9 @@ StateVectors<T> vectors_of(const TrainingState& state, const Network& network, c
   const auto trained = [&](int needed) { return vectors >= needed ? network.trainable_count() : 0; };
   return {.parameters = require(state.parameters, network.parameter_count(), "parameters"),
           .first = require(state.first, trained(1), "optimizer's first vector"),
-          .second = require(state.second, trained(2), "optimizer's second vector")};
+          .second = require(state.second, trained(2), "optimizer's second vector"),
+          .average = state.averaged > 0 ? require(state.average, network.parameter_count(), "averaged weights")
+                                        : AlignedBuffer<T>()};
 }
 template StateVectors<float> vectors_of(const TrainingState&, const Network&, const OptimizerSpec&);
 template StateVectors<double> vectors_of(const TrainingState&, const Network&, const OptimizerSpec&);

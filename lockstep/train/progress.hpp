@@ -17,6 +17,7 @@ struct Progress {
   std::optional<double> first_loss{};  // of the training's first batch
   Watch stopping{}, plateau{};         // TrainingState
   std::int64_t rate_drops = 0;
+  std::int64_t averaged = 0;
   EpochReport report{};
   std::vector<EpochReport> reports{};  // of the present fit
   std::unique_ptr<Batches> batches{};  // of the present epoch
@@ -49,7 +50,7 @@ struct Progress {
 /// The vectors of a state.
 template <class T>
 struct StateVectors {
-  AlignedBuffer<T> parameters, first, second;
+  AlignedBuffer<T> parameters, first, second, average;
 };
 
 /// Error(checkpoint) when they belong to another network or optimiser.

@@ -11,7 +11,8 @@ namespace lockstep {
 template <class T>
 Shard<T>::Shard(TrainingSetup& setup)
     : setup_(setup),
-      update_(setup.options.optimizer, setup.stage.parameters, setup.options.frozen, setup.stage.trainable) {
+      update_(setup.options.optimizer, setup.stage.parameters, setup.options.frozen, setup.stage.trainable),
+      average_(setup.options.average.any() ? setup.stage.count : 0) {
   const Stage& stage = setup.stage;
   if (setup.grid.is_split()) columns_.emplace(stage, setup.grid.members());
   if (!is_sharded()) return;
@@ -32,6 +33,12 @@ bool Shard<T>::is_finite() {
 }
 
 template <class T>
+double Shard<T>::swap_average() {
+  std::swap_ranges(weights(), weights() + average_.values().size(), average_.values().data());
+  return exchange_columns();
+}
+
+template <class T>
 void Shard<T>::collect_weights() {
   if (!is_sharded()) return;
   setup_.grid.collect(values_.data(), setup_.ranks.leader() ? setup_.network.template data<T>() : nullptr, true);
@@ -47,6 +54,11 @@ void Shard<T>::collect_state(RankTree<T>& tree) {
     if (!is_sharded()) continue;
     if (setup_.ranks.leader() && whole->size() == 0) *whole = AlignedBuffer<T>(setup_.network.trainable_count());
     setup_.grid.collect(own, whole->data(), false);
+  }
+  if (is_sharded() && setup_.options.average.any()) {
+    if (setup_.ranks.leader() && whole_average_.size() == 0)
+      whole_average_ = AlignedBuffer<T>(setup_.network.parameter_count());
+    setup_.grid.collect(average_.values().data(), whole_average_.data(), true);
   }
   collect_weights();
 }
@@ -78,14 +90,16 @@ void Shard<T>::save(TrainingState& state) const {
   state.parameters = setup_.network.values();
   state.first = is_sharded() ? whole_first_ : update_.first();
   state.second = is_sharded() ? whole_second_ : update_.second();
+  if (state.averaged > 0) state.average = is_sharded() ? whole_average_ : average_.values();
 }
 
 template <class T>
 void Shard<T>::restore(const TrainingState& state) {
-  auto [parameters, first, second] = vectors_of<T>(state, setup_.network, setup_.options.optimizer);
+  auto [parameters, first, second, average] = vectors_of<T>(state, setup_.network, setup_.options.optimizer);
   if (!is_sharded()) {
     setup_.network.values() = std::move(parameters);
     update_.set_state(std::move(first), std::move(second));
+    if (average.size() > 0) average_.values() = std::move(average);
     return;
   }
   for (const Piece& piece : setup_.stage.pieces) {
@@ -93,6 +107,7 @@ void Shard<T>::restore(const TrainingState& state) {
       if (from.size() > 0) std::copy_n(from.data() + piece.whole, piece.count, to + piece.own);
     };
     copy(parameters, values_.data());
+    copy(average, average_.values().data());
     if (piece.own >= setup_.stage.trainable) continue;
     copy(first, update_.first_data());
     copy(second, update_.second_data());
@@ -101,6 +116,7 @@ void Shard<T>::restore(const TrainingState& state) {
   setup_.network.values() = std::move(parameters);
   whole_first_ = std::move(first);
   whole_second_ = std::move(second);
+  whole_average_ = std::move(average);
 }
 
 template class Shard<float>;

@@ -21,6 +21,9 @@ class Shard {
   /// The second copy of split weights (nn/columns.hpp); null: layers are whole.
   const T* weight_columns() const { return columns_ ? columns_->data() : nullptr; }
   Update<T>& update() { return update_; }
+  RunningAverage<T>& average() { return average_; }
+  /// Weights and average change places. Returns the bytes sent.
+  double swap_average();
 
   /// After the weights have changed. Returns the bytes sent.
   double exchange_columns() { return columns_ ? columns_->exchange(values_.data()) : 0; }
@@ -47,8 +50,10 @@ class Shard {
   AlignedBuffer<T> values_;                  // this rank's parameters, where the network is sharded
   std::optional<WeightColumns<T>> columns_;  // of split layers
   Update<T> update_;
-  AlignedBuffer<T> whole_gradient_;              // rank 0, for the norm
-  AlignedBuffer<T> whole_first_, whole_second_;  // rank 0: the optimiser's state of all parts, once collected
+  RunningAverage<T> average_;        // of the weights; empty where none is wanted
+  AlignedBuffer<T> whole_gradient_;  // rank 0, for the norm
+  // Rank 0: the optimiser's state and the average of all parts, once collected.
+  AlignedBuffer<T> whole_first_, whole_second_, whole_average_;
 };
 
 }  // namespace lockstep

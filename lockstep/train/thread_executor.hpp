@@ -29,6 +29,10 @@ class ThreadExecutor final : public Executor {
   }
   std::vector<double> gradient(const Batch& batch) override;
   bool collect(Collect what) override;
+  void average(double share) override {
+    team_.shard.average().take(share, team_.shard.weights(), team_.kernels, threads_[0]->context());
+  }
+  void swap_average() override { threads_[0]->times().sent_bytes += team_.shard.swap_average(); }
   double penalty() override;
   PhaseTimes take_times() override;
   void save(TrainingState& state) const override { team_.shard.save(state); }

@@ -24,6 +24,7 @@
 #include "lockstep/nn/network.hpp"
 #include "lockstep/parallel/pipeline_schedule.hpp"
 #include "lockstep/parallel/rank_reduction.hpp"
+#include "lockstep/train/averaging.hpp"
 #include "lockstep/train/metrics.hpp"
 #include "lockstep/train/optimizer.hpp"
 #include "lockstep/train/watch.hpp"
@@ -63,6 +64,7 @@ struct TrainOptions {
   ClassWeights class_weights{};  // times those of the samples (Dataset::weights); training only, not evaluations
   double l2 = 0;                 // adds l2/2 * |weights|^2 to the loss; biases excluded
   double clip_norm = 0;          // gradients with a larger norm are scaled down to it; 0: never
+  Averaging average{};           // of the weights
   /// Layers whose parameters keep their values: "0", "4.body.1", as the names of parameters begin.
   std::vector<std::string> frozen{};
   bool shuffle = true;
@@ -151,10 +153,12 @@ struct TrainingState {
   std::optional<double> first_loss{};     // EpochReport::first_loss
   Watch stopping{}, plateau{};            // of early stopping, and of the schedule `plateau`
   std::int64_t rate_drops = 0;            // of the schedule `plateau`
+  std::int64_t averaged = 0;              // weights that `average` is made of
 
   // In the network's precision. `first` and `second` are the optimiser's vectors over the trainable parameters, empty
   // where it has none.
   ParameterValues parameters{}, first{}, second{};
+  ParameterValues average{};  // of the parameters; empty where `averaged` is 0
 };
 
 class Ranks;
@@ -174,6 +178,9 @@ class Trainer {
   /// Throws Error(diverged), naming epoch and step, when the loss is no longer a finite number (seen in every step), or
   /// a weight or a running statistic is not (seen at the end of an epoch, and where a state or a stop is requested).
   /// All ranks then throw it at the same step.
+  /// With TrainOptions::average the network holds the averaged weights in on_epoch and when fit returns, once there are
+  /// any, and those of the last step in on_step and where an exception ends fit. The next fit goes on from the last
+  /// step.
   std::vector<EpochReport> fit(const Dataset& data, const FitOptions& options);
 
   /// One step on the given samples; returns their mean loss before the update.

@@ -112,6 +112,26 @@ void Update<T>::step(double rate, std::int64_t step, T* parameters, const T* gra
       optimizer_);
 }
 
+template <class T>
+RunningAverage<T>::RunningAverage(std::int64_t count, Memory& where)
+    : values_(count, where), difference_(count, where) {}
+
+template <class T>
+void RunningAverage<T>::take(double share, const T* x, const KernelTable<T>& kernels, KernelContext& context) {
+  const std::int64_t count = values_.size();
+  if (count == 0) return;
+  if (&context.memory() == &host_memory())
+    std::fill_n(difference_.data(), count, T(0));
+  else
+    context.device().zero(difference_.data(), count * static_cast<std::int64_t>(sizeof(T)));
+  // add_l2 is g = fma(l2, w, g): every backend has it, and the same bits.
+  kernels.add_l2({.count = count, .l2 = T(1), .w = x, .g = difference_.data()}, context);
+  kernels.add_l2({.count = count, .l2 = T(-1), .w = values_.data(), .g = difference_.data()}, context);
+  kernels.add_l2({.count = count, .l2 = T(share), .w = difference_.data(), .g = values_.data()}, context);
+}
+
+template class RunningAverage<float>;
+template class RunningAverage<double>;
 template class Update<float>;
 template class Update<double>;
 template class SquareSum<float>;

@@ -57,6 +57,22 @@ class Update {
   AlignedBuffer<T> first_, second_;  // state vectors
 };
 
+/// A running average of a vector: average = fma(share, x - average, average), element by element, in T. Elements that
+/// never change keep their bits.
+template <class T>
+class RunningAverage {
+ public:
+  /// Lies where the kernels work. Zeros at first: a share of 1 makes it x.
+  explicit RunningAverage(std::int64_t count, Memory& where = host_memory());
+
+  void take(double share, const T* x, const KernelTable<T>& kernels, KernelContext& context);
+  const AlignedBuffer<T>& values() const { return values_; }
+  AlignedBuffer<T>& values() { return values_; }
+
+ private:
+  AlignedBuffer<T> values_, difference_;
+};
+
 /// |x|^2 in double: chains over blocks of kSquareBlock, then the block tree. Keeps its memory from call to call.
 template <class T>
 class SquareSum {

@@ -50,6 +50,9 @@ PythonValue python_value(const std::string& value) { return {"str", nb::str(valu
 PythonValue python_value(const std::vector<std::string>&) { return {"Sequence[str]", nb::make_tuple()}; }
 PythonValue python_value(const std::vector<Metric>&) { return {"Sequence[str]", nb::make_tuple()}; }
 PythonValue python_value(const std::optional<EarlyStopping>&) { return {"int | Mapping[str, Any] | None", nb::none()}; }
+PythonValue python_value(const Averaging& average) {
+  return {"str | Mapping[str, Any]", nb::str(name_of(average.kind).c_str())};
+}
 PythonValue python_value(const ClassWeights&) { return {"str | Sequence[float] | None", nb::none()}; }
 
 template <class Range>

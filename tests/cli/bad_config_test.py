@@ -49,7 +49,7 @@ SETS = [
     ("data.resize=20", "samples [2] are no images"),
     # What is right by itself but does not fit together.
     ("model.output=none", "a.toml:7: model.sizes: binary-cross-entropy needs a network that ends in sigmoid"),
-    ("model.sizes=3-1", "a.toml:2: data.source: the data has samples [2] but the model input is [3]"),
+    ("model.sizes=3-1", "a.toml:2: data.source: the data has samples [2] but the model input is [3]; write model.sizes = \"2-...\" or model.input = [2]"),
     ("train.loss=cross-entropy", "a.toml:2: data.source: the data has 2 classes but the model has 1 output"),
 ]
 
@@ -75,7 +75,7 @@ LAYER_LINES = [
     ("{conv2d = {out = 4, kernel = 3, groups = 3}}", "bad.toml:7: model.layers[1]: layer 1 (conv2d): "),
     ("{max_pool2d = 9}", "bad.toml:7: model.layers[1]: layer 1 (max_pool2d): "),
     ('{residual = {body = [{linear = 3}]}}', "bad.toml:7: model.layers[1]: layer 1 (residual): "),
-    ("{linear = 3}", "bad.toml:2: data.source: the data has samples [2] but the model input is [1,8,8]"),
+    ("{linear = 3}", "bad.toml:2: data.source: the data has samples [2] but the model input is [1,8,8]; write model.input = [2]"),
     ("{linear = 3, relu = 1}", "bad.toml:7: model.layers[1]: a layer is a name or a table with one key"),
 ]
 

@@ -317,8 +317,8 @@ class Promise(RanksTest):
         config = ('[data]\nsource = "pets"\nresize = 8\n@[model]\ninput = [3, 8, 8]\n'
                   'layers = [{conv2d = {out = 4, kernel = 3}}, "relu", {linear = 2}]\n'
                   '[train]\nbatch = 16\nslots = 4\nepochs = 3\n')
-        changes = ["", "flip = true", "shift = 2", "rotate = 20", "brightness = 0.2", "contrast = 0.3", "cutout = 3",
-                   "flip = true, shift = 2, rotate = 20, brightness = 0.2, contrast = 0.3, cutout = 3"]
+        changes = ["", "flip = true", "shift = 2", "rotate = 20", "brightness = 0.2", "contrast = 0.3", "cutout = 3", "mixup = 0.4",
+                   "flip = true, shift = 2, rotate = 20, brightness = 0.2, contrast = 0.3, cutout = 3, mixup = 0.2"]
         hashes = set()
         for change in changes[:-1]:
             self.write("a.toml", config.replace("@", f"augment = {{{change}}}\n" if change else ""))
@@ -326,8 +326,13 @@ class Promise(RanksTest):
         hashes.add(self.check_one_hash(config.replace("@", f"augment = {{{changes[-1]}}}\n")))
         self.assertEqual(len(hashes), len(changes), "every change changes the weights")
 
+    def test_augmented_in_one_batch(self):
+        """Every epoch has the same batch, but not the same samples."""
+        self.check_one_hash('[data]\nsource = "moons"\ncount = 40\naugment = {mixup = 0.5}\n[model]\nsizes = "2-6-2"\n'
+                            '[train]\nbatch = "full"\nshuffle = false\nepochs = 3\n')
 
-class Memory(ProgramTest):
+
+class Memory(RanksTest):
     def test_pictures_larger_than_the_memory(self):
         """200 pictures of 512x512 take 157 MB decoded; the program may have 120 MB of addresses in all."""
         if sanitized():
@@ -343,6 +348,49 @@ class Memory(ProgramTest):
         command = ["train", "a.toml", "--out", "run", "--threads", "1", "--quiet"]
         self.refuse(5, "out of memory", *command, preexec_fn=limit)
         self.succeed(*command, "--overwrite", "--set", "data.stream=true", preexec_fn=limit)
+
+
+    def test_an_archive_larger_than_the_memory(self):
+        """x takes 120 MB; the program may have 110 MB of addresses in all. Labels are words."""
+        if sanitized():
+            self.skipTest("a sanitizer needs more memory than the limit")
+        count, features = 12000, 10_000
+        sample = bytes(range(250)) * (features // 250)
+        x = npy("|u1", (count, features), b"".join(sample[i % 50:] + sample[:i % 50] for i in range(count)))
+        y = npy("<U2", (count,), b"".join(word.encode("utf-32-le") for word in ["no", "on"] * (count // 2)))
+        for name, method in (("a.npz", zipfile.ZIP_STORED), ("packed.npz", zipfile.ZIP_DEFLATED)):
+            with zipfile.ZipFile(self.folder / name, "w", method) as archive:
+                archive.writestr("x.npy", x)
+                archive.writestr("y.npy", y)
+        del x, y
+        self.write("a.toml", f'[data]\nsource = "a.npz"\n[model]\nsizes = "{features}-2"\n[train]\nepochs = 1\nslots = 2\nbatch = 100\n')
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (110 << 20, 110 << 20))
+        command = ["train", "a.toml", "--threads", "1", "--quiet", "--json"]
+        self.refuse(5, "out of memory", *command, "--out", "small", preexec_fn=limit)
+        streamed = self.succeed(*command, "--out", "streamed", "--set", "data.stream=true", preexec_fn=limit)
+        whole = self.succeed(*command, "--out", "whole")
+        self.assertEqual(json.loads(streamed.out)["weight_hash"], json.loads(whole.out)["weight_hash"])
+        self.refuse(3, "packed.npz(x): byte", *command, "--set", "data.source=packed.npz", "--set", "data.stream=true", "--out", "packed")
+
+    def test_streams_have_the_same_bits(self):
+        """Of an archive and of folders, with what is read ahead, on one thread, three, and two ranks."""
+        with zipfile.ZipFile(self.folder / "a.npz", "w") as archive:
+            archive.writestr("x_train.npy", npy("<f4", (90, 6), struct.pack("<540f", *(i * 37 % 11 / 11 for i in range(540)))))
+            archive.writestr("y_train.npy", npy("<i4", (90,), struct.pack("<90i", *(i * 5 % 3 for i in range(90)))))
+        self.write("a.toml", '[data]\nsource = "a.npz"\nsplit = {test = 0.2}\naugment = {mixup = 0.3}\n[model]\nsizes = "6-8-3"\n'
+                             "[train]\nbatch = 16\nslots = 4\nepochs = 3\n")
+        hashes = set()
+        for stream in ("false", "true"):
+            for threads in (1, 3):
+                result = self.succeed("train", "a.toml", "--out", "run", "--overwrite", "--json", "--quiet", "--threads", threads,
+                                      "--set", f"data.stream={stream}", env={"LOCKSTEP_STEP_THREADS": "all"})
+                hashes.add(json.loads(result.out)["weight_hash"])
+        if available("openmpi") and not sanitized():
+            result = self.launch("openmpi", 2, "train", "a.toml", "--out", "ranks", "--json", "--quiet", "--set", "data.stream=true")
+            self.assertEqual(result.code, 0, result)
+            hashes.add(json.loads(result.out)["weight_hash"])
+        self.assertEqual(len(hashes), 1, hashes)
 
 
 class Places(ProgramTest):

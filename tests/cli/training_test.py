@@ -256,6 +256,65 @@ class Metrics(Rungs):
             self.assertEqual(scored[name], scores[name], name)
 
 
+class Averages(Rungs):
+    CONFIG = """\
+[data]
+source = "moons"
+count = 120
+test_count = 40
+split = {validation = 24}
+augment = {mixup = 0.4}
+[model]
+input = [2]
+layers = [{linear = 12}, "batch_norm", "relu", {linear = 2}]
+[train]
+average = @
+metrics = ["f1"]
+early_stopping = 9
+batch = 16
+epochs = 3
+"""
+
+    def test_one_result_everywhere(self):
+        hashes = set()
+        for name, average in (("ema", '{name = "ema", decay = 0.9}'), ("swa", '{name = "swa", from = 2}'), ("none", '"none"')):
+            lines = self.same_everywhere(self.CONFIG.replace("@", average), name)
+            hashes.add(lines[-1]["weight_hash"])
+            model = self.succeed("eval", f"{name}/model.safetensors", "--json")
+            self.assertEqual(json.loads(model.out)["loss"], lines[-1]["test"]["loss"], "the model has the weights that were scored")
+        self.assertEqual(len(hashes), 3)
+        # Training itself does not see the average.
+        self.assertEqual(*([line["train"]["loss"] for line in self.lines(f"{name}/metrics.jsonl")[:3]] for name in ("ema", "none")))
+
+    def test_a_stopped_run_goes_on_to_the_same_bytes(self):
+        for average in ('{name = "ema", decay = 0.9}', '{name = "swa", from = 2}'):
+            self.write("run.toml", self.CONFIG.replace("@", average))
+            self.succeed("train", "run.toml", "--out", "whole", "--overwrite")
+            self.succeed("train", "run.toml", "--out", "parts", "--overwrite", "--set", "checkpoint.every_steps=8", "--set", "train.epochs=2")
+            for late in self.folder.glob("parts/checkpoint-12.*"):  # 96 samples in batches of 16 are 6 steps
+                late.unlink()
+            self.succeed("train", "run.toml", "--out", "parts", "--resume", "--threads", "2")
+            self.assertEqual(self.results("parts"), self.results("whole"), average)
+            self.succeed("train", "run.toml", "--out", "parts", "--resume")  # nothing is left to train
+            self.assertEqual(self.results("parts"), self.results("whole"), average)
+
+    def test_parts_of_a_network(self):
+        if not available("openmpi") or sanitized():
+            self.skipTest("no Open MPI")
+        text = self.CONFIG.replace("@", '"ema"')
+        self.write("run.toml", text)
+        self.succeed("train", "run.toml", "--out", "whole")
+        for key in ("pipeline", "tensor"):
+            self.write("part.toml", text + f"[parallel]\n{key} = 2\n")
+            self.under_ranks("part.toml", 2, key)
+            self.assertEqual(self.results(key), self.results("whole"), key)
+
+    def test_what_is_refused(self):
+        self.write("run.toml", self.CONFIG.replace("@", '"ema"'))
+        self.refuse(2, "focal needs one class per sample, and data.augment.mixup makes two", "train", "run.toml", "--out", "run", "--set",
+                    "train.loss=focal")
+
+
 class LossesAndSchedules(Rungs):
     def test_one_result_everywhere(self):
         short = NOISY.replace("epochs = 60", "epochs = 4")

@@ -47,6 +47,13 @@ class Verify(ProgramTest):
         (self.folder / "d.csv").unlink()
         self.expect_false("cannot be computed again: ", "table")
 
+    def test_averaged_weights(self):
+        for average in ('{name = "ema", decay = 0.8}', '{name = "swa", from = 2}'):
+            self.succeed("train", "a.toml", "--out", "averaged", "--overwrite", "--quiet", "--set", f"train.average={average}")
+            self.succeed("verify", "averaged", "--threads", "2")
+            self.succeed("verify", "averaged", "--segments", "2", "--seed", "1")
+            self.succeed("verify", "averaged/certificate.json")
+
     def test_what_is_refused(self):
         self.refuse(2, "is not a run directory", "verify", ".")
         self.refuse(4, "is not a certificate", "verify", "run/machine.json")

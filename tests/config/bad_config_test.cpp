@@ -48,8 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"precision = \"float64\"", "", "a.toml:8: train.precision: unknown key; did you mean model.precision?"},
         Bad{"zebra = 1", "",
             "a.toml:8: train.zebra: unknown key; train has loss, label_smoothing, focal_gamma, huber_delta, optimizer, "
-            "schedule, batch, slots, reduction, class_weights, l2, clip_norm, frozen, shuffle, epochs, metrics, "
-            "early_stopping, seed"},
+            "schedule, batch, slots, reduction, class_weights, l2, clip_norm, average, frozen, shuffle, epochs, "
+            "metrics, early_stopping, seed"},
         Bad{"", "train.bacth=3", "--set train.bacth=3: train.bacth: unknown key; did you mean train.batch?"},
         Bad{"", "data.standardize=true",
             "--set data.standardize=true: data.standardize: unknown key; did you mean data.standardise?"},
@@ -90,6 +90,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"early_stopping = {metric = \"loss\"}", "",
             "a.toml:8: train.early_stopping.patience: missing; the epochs to wait for a gain, for example 10"},
         Bad{"early_stopping = -1", "", "a.toml:8: train.early_stopping: must be from 0 to 1000000000, got -1"},
+        Bad{"average = \"mean\"", "", "a.toml:8: train.average: unknown name \"mean\"; known are none, ema, swa"},
+        Bad{"average = {name = \"ema\", decay = 1}", "",
+            "a.toml:8: train.average.decay: must be above 0 and below 1, got 1"},
+        Bad{"average = {name = \"swa\", decay = 0.9}", "",
+            "a.toml:8: train.average.decay: unknown key; train.average has name, from"},
         Bad{"focal_gamma = 9", "", "a.toml:8: train.focal_gamma: must be from 1 to 8, got 9"},
         Bad{"class_weights = []", "",
             "a.toml:8: train.class_weights: has no numbers; give one per class, or \"balanced\""},
@@ -320,7 +325,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[data]\nsource = \"moons\"\n[model]\nsizes = \"2-1\"\n[[train]]", "",
             "a.toml:5: train: must be a table with loss, label_smoothing, focal_gamma, huber_delta, optimizer, "
             "schedule, batch, "
-            "slots, reduction, class_weights, l2, clip_norm, frozen, shuffle, epochs, metrics, early_stopping, seed, "
+            "slots, reduction, class_weights, l2, clip_norm, average, frozen, shuffle, epochs, metrics, "
+            "early_stopping, seed, "
             "not a "
             "list: [{}]"}));
 

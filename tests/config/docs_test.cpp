@@ -56,6 +56,10 @@ std::string values_of(AnyValue, const std::variant<Records...>&) {
   return "a name or a table";
 }
 template <>
+std::string values_of(AnyValue, const Averaging&) {
+  return "a name or a table";
+}
+template <>
 std::string values_of(AnyValue, const Schedule&) {
   return "a name or a table";
 }
@@ -132,9 +136,9 @@ TEST(ConfigurationDocs, HasTheTablesOfTheRecords) {
        {section_table(DataConfig{}, data_fields()), variant_table("layer", std::type_identity<LayerKind>{}),
         kinds_table<Init>("initialiser"), section_table(RunConfig{}, train_fields()), names_table<Loss>("loss"),
         variant_table("optimiser", std::type_identity<OptimizerSpec>{}), kinds_table<Schedule>("schedule"),
-        section_table(CheckpointConfig{}, checkpoint_fields()), section_table(LogConfig{}, log_fields()),
-        section_table(ParallelOptions{}, parallel_fields()), names_table<RankReduction>("reduce"),
-        names_table<PipelineSchedule>("schedule of a pipeline")})
+        kinds_table<Averaging>("average"), section_table(CheckpointConfig{}, checkpoint_fields()),
+        section_table(LogConfig{}, log_fields()), section_table(ParallelOptions{}, parallel_fields()),
+        names_table<RankReduction>("reduce"), names_table<PipelineSchedule>("schedule of a pipeline")})
     EXPECT_NE(docs.str().find("\n" + table + "\n"), std::string::npos)
         << "docs/configuration.md lacks this table, or has an older one:\n"
         << table;

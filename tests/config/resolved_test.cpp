@@ -121,6 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
         "train.loss=squared-error", "train.loss=binary-cross-entropy", "train.loss=focal", "train.focal_gamma=3",
         "train.loss=huber", "train.huber_delta=0.3", "train.label_smoothing=0.1", "train.class_weights=balanced",
         "train.class_weights=[1, 0.25]", "train.metrics=[\"f1\", \"top-2\"]", "train.early_stopping=3",
+        "train.average=swa", "train.average={name = \"ema\", decay = 0.9, from = 3}", "data.augment={mixup = 0.2}",
         "train.early_stopping={patience = 4, metric = \"auc\", min_gain = 0.01}", "data.weights=w",
         "train.schedule={name = \"one-cycle\", start = 0.1, peak = 0.5, final = 0.01}",
         "train.schedule={name = \"plateau\", patience = 2, metric = \"f1\", min_gain = 0.1, factor = 0.5, final = 0.1}",

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "lockstep/core/aligned.hpp"
 #include "lockstep/data/memory_dataset.hpp"
 #include "tests/data/support.hpp"
 
@@ -134,6 +135,79 @@ TEST(Augment, RefusesPlainLists) {
       std::make_shared<MemoryDataset>(array_from<double>({1, 2}, std::vector<double>{1, 2}), Shape{2}, Targets{});
   expect_error(ExitCode::usage, "data.augment: samples [2] are no images",
                [&] { AugmentedDataset(list, {.flip = true}, {}, 1); });
+}
+
+/// Sample s is s everywhere, of class s mod 3.
+std::shared_ptr<const Dataset> numbers(std::int64_t samples) {
+  std::vector<float> x;
+  std::vector<int> y;
+  for (std::int64_t s = 0; s < samples; ++s) {
+    x.insert(x.end(), 2, static_cast<float>(s));
+    y.push_back(static_cast<int>(s % 3));
+  }
+  return std::make_shared<MemoryDataset>(x, Shape{2}, y);
+}
+
+TEST(Mixup, MixesInputsAndTargetsAlike) {
+  constexpr std::int64_t kMany = 300;
+  const AugmentedDataset data(numbers(kMany), {.mixup = 0.4}, {}, 7);
+  EXPECT_FALSE(data.has_soft_targets());
+  const auto epoch = data.for_epoch(2);
+  EXPECT_TRUE(epoch->has_soft_targets());
+  const std::vector<std::int64_t> ids = ids_from(0, kMany);
+  const std::vector<double> x = gathered<double>(*epoch, ids);
+  AlignedBuffer<double> t(3 * kMany);
+  epoch->targets(ids, dense_matrix(t.data(), 3, kMany));
+  double sum = 0;
+  for (std::int64_t s = 0; s < kMany; ++s) {
+    const RandomKey key{.seed = 7, .purpose = Purpose::augment, .epoch = 2, .sample = static_cast<std::uint64_t>(s)};
+    const Mixture mixture = draw_mixture(0.4, kMany, key);
+    ASSERT_GE(mixture.share, 0.5);
+    ASSERT_LE(mixture.share, 1);
+    ASSERT_GE(mixture.partner, 0);
+    ASSERT_LT(mixture.partner, kMany);
+    const double rest = 1 - mixture.share;
+    ASSERT_EQ(x[static_cast<std::size_t>(2 * s)], mixture.share * double(s) + rest * double(mixture.partner));
+    for (std::int64_t k = 0; k < 3; ++k)
+      ASSERT_EQ(t.data()[k * kMany + s],
+                mixture.share * (s % 3 == k ? 1 : 0) + rest * (mixture.partner % 3 == k ? 1 : 0));
+    sum += mixture.share;
+  }
+  EXPECT_NEAR(sum / kMany, 0.83, 0.03) << "the mean of max(b, 1 - b) for b of Beta(0.4, 0.4)";
+}
+
+TEST(Mixup, DependsOnSeedEpochAndSampleOnly) {
+  const AugmentedDataset data(numbers(30), {.mixup = 1}, {}, 7);
+  const std::vector<std::int64_t> ids = ids_from(0, 30);
+  const std::vector<double> all = gathered<double>(*data.for_epoch(0), ids);
+  for (std::int64_t s = 0; s < 30; ++s)
+    ASSERT_EQ(gathered<double>(*data.for_epoch(0), std::vector{s})[0], all[static_cast<std::size_t>(2 * s)]);
+  EXPECT_NE(gathered<double>(*data.for_epoch(1), ids), all);
+  EXPECT_EQ(gathered<double>(data, ids), gathered<double>(*numbers(30), ids)) << "outside training nothing changes";
+}
+
+TEST(Mixup, GoesWithPictureChangesAndRealTargets) {
+  const std::vector<float> x(kSamples * kSide * kSide, 1), targets = [] {
+    std::vector<float> t;
+    for (int s = 0; s < kSamples; ++s) t.push_back(static_cast<float>(s));
+    return t;
+  }();
+  const auto base = std::make_shared<MemoryDataset>(x, Shape{1, kSide, kSide}, targets);
+  const auto epoch = AugmentedDataset(base, {.shift = 2, .mixup = 0.5}, {}, 1).for_epoch(0);
+  EXPECT_FALSE(epoch->has_soft_targets()) << "they are numbers anyway";
+  AlignedBuffer<double> t(1);
+  const std::vector<std::int64_t> id{5};
+  epoch->targets(id, dense_matrix(t.data(), 1, 1));
+  const Mixture mixture =
+      draw_mixture(0.5, kSamples, {.seed = 1, .purpose = Purpose::augment, .epoch = 0, .sample = 5});
+  EXPECT_EQ(t.data()[0], mixture.share * 5 + (1 - mixture.share) * double(mixture.partner));
+  EXPECT_NE(gathered<double>(*epoch, id), gathered<double>(*base, id));
+}
+
+TEST(Mixup, NeedsTargets) {
+  const auto bare = std::make_shared<MemoryDataset>(std::vector<float>(4), Shape{2}, std::span<const float>());
+  expect_error(ExitCode::usage, "mixup mixes targets, and these samples have none",
+               [&] { AugmentedDataset(bare, {.mixup = 0.2}, {}, 1); });
 }
 
 }  // namespace

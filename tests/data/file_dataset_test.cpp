@@ -1,5 +1,6 @@
 #include "lockstep/data/file_dataset.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "lockstep/data/formats/idx.hpp"
 #include "lockstep/data/formats/inflate.hpp"
 #include "lockstep/data/formats/npy.hpp"
+#include "lockstep/data/formats/npz.hpp"
 #include "tests/data/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -42,6 +44,47 @@ TEST(FileDataset, EqualsTheDataSetInMemory) {
     const Scaling scaling(0.5, 0.25);
     EXPECT_EQ(gathered<float>(*file.scaled(scaling), ids), gathered<float>(*memory.scaled(scaling), ids));
   }
+}
+
+/// What is read ahead, in part or whole or for others, changes nothing.
+TEST(FileDataset, PrefetchChangesNothing) {
+  const TemporaryFolder folder;
+  const Array array = random_floats({200, 3, 5});
+  write_file(folder / "a.npy", write_npy(array));
+  const MemoryDataset memory(array, {1, 3, 5}, {});
+  const FileDataset file(folder / "a.npy", {});
+  std::vector<std::int64_t> ids;
+  for (std::int64_t i = 0; i < 64; ++i) ids.push_back(i * 7 % 200);
+  for (int round = 0; round < 20; ++round) {
+    file.prefetch(std::span(ids).subspan(round % 2 == 0 ? 0 : 32));
+    if (round % 3 == 0) std::this_thread::yield();
+    ASSERT_EQ(gathered<float>(file, ids), gathered<float>(memory, ids));
+    std::ranges::reverse(ids);
+  }
+}
+
+TEST(FileDataset, PrefetchLeavesErrorsToTheReader) {
+  const TemporaryFolder folder;
+  write_file(folder / "a.npy", write_npy(random_floats({50, 4})));
+  const FileDataset file(folder / "a.npy", {});
+  std::filesystem::resize_file(folder / "a.npy", 200);
+  const std::vector<std::int64_t> ids = ids_from(20, 20);
+  file.prefetch(ids);
+  expect_error(ExitCode::data, (folder / "a.npy").string(), [&] { gathered<float>(file, ids); });
+}
+
+/// A stored array of a .npz archive is a file of its own.
+TEST(FileDataset, ReadsAPartOfAFile) {
+  const TemporaryFolder folder;
+  const Array array = random_floats({50, 3, 5});
+  const NamedArray arrays[] = {{"other", random_floats({7})}, {"x", array}};
+  write_file(folder / "a.npz", write_npz(arrays));
+  const NpzReader reader(folder / "a.npz");
+  const ZipEntry& entry = reader.find_stored("x");
+  const FileDataset file(folder / "a.npz", {}, std::nullopt, false,
+                         FilePart{entry.data_offset, entry.size, "a.npz(x)"});
+  const std::vector<std::int64_t> ids{7, 8, 9, 3, 49, 0};
+  EXPECT_EQ(gathered<float>(file, ids), gathered<float>(MemoryDataset(array, {1, 3, 5}, {}), ids));
 }
 
 TEST(FileDataset, HasTargetsAndAnotherShape) {

@@ -275,5 +275,24 @@ TEST(MemoryDataset, HashesWhatFeaturesAreMadeOf) {
   EXPECT_NE(to_hex(gathered.finish()), features_hash(*data, {0})) << "stored bytes, not gathered numbers";
 }
 
+TEST(MemoryDataset, IsMadeOfSpans) {
+  const std::vector<float> x{1, 2, 3, 4, 5, 6};
+  const std::vector<int> y{0, 2, 1};
+  const MemoryDataset data(x, {2}, y);
+  EXPECT_EQ(data.describe(), "3 samples [2] float32, 3 classes");
+  const std::vector<std::int64_t> ids{2, 0};
+  EXPECT_EQ(gathered<float>(data, ids), (std::vector<float>{5, 6, 1, 2}));
+  EXPECT_EQ(MemoryDataset(x, {2}, y, 5).classes(), 5);
+  EXPECT_EQ(MemoryDataset(x, {1, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}).target_size(), 2);
+  EXPECT_EQ(MemoryDataset(x, {2}, std::span<const float>()).target_size(), 0);
+  expect_error(ExitCode::data, "data set: 6 numbers are no whole samples of [4], 4 numbers each",
+               [&] { MemoryDataset(x, {4}, y); });
+  expect_error(ExitCode::data, "data set", [&] { MemoryDataset(x, {2}, std::vector<int>{0, 1}); });
+  expect_error(ExitCode::data, "data set", [&] { MemoryDataset(x, {2}, std::vector<int>{0, -1, 1}); });
+  expect_error(ExitCode::data, "data set: 4 targets for 3 samples: each needs as many", [&] {
+    MemoryDataset(x, {2}, std::vector<float>{0, 1, 2, 3});
+  });
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-"""make_corpus.py: writes the seeds of the data formats (corpus/idx, mat5, npy, npz, csv, ts, text, png) beside this file."""
+"""make_corpus.py: writes the seeds of the data formats (corpus/idx, mat5, npy, npz, csv, ts, text, cifar, png) beside this file."""
 import gzip
 import io
 import pathlib
@@ -25,6 +25,18 @@ def npz(members, method):
         for name, content in members.items():
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, method)
     return out.getvalue()
+
+
+def zip64(member):
+    """x.npy stored as archives beyond 4 GiB have it: sizes and places in ZIP64 fields."""
+    crc, size, none = zlib.crc32(member), len(member), 0xFFFFFFFF
+    local = (b"PK\3\4" + struct.pack("<HHHIIIIHH", 45, 0, 0, 0, crc, none, none, 5, 20) + b"x.npy"
+             + struct.pack("<HHQQ", 1, 16, size, size) + member)
+    central = (b"PK\1\2" + struct.pack("<HHHHIIIIHHHHHII", 45, 45, 0, 0, 0, crc, none, none, 5, 28, 0, 0, 0, 0, none) + b"x.npy"
+               + struct.pack("<HHQQQ", 1, 24, size, size, 0))
+    record = b"PK\6\6" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 1, 1, len(central), len(local))
+    locator = b"PK\6\7" + struct.pack("<IQI", 0, len(local) + len(central), 1)
+    return local + central + record + locator + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 0xFFFF, 0xFFFF, none, none, 0)
 
 
 class Mat:
@@ -111,6 +123,7 @@ def seeds():
         "no_npy": npz({"readme": b"hello"}, zipfile.ZIP_STORED),
         "cut": stored[:-8],
         "zip64": stored[:-6] + b"\xff\xff\xff\xff" + stored[-2:],
+        "zip64_whole": zip64(npy("<f4", "(3,)", struct.pack("<3f", 1, 2, 3))),
     }
     little, big = Mat("<"), Mat(">")
     x = little.matrix(6, [2, 3], b"X", little.doubles(1, 2, 3, 4, 5, 6))
@@ -160,6 +173,14 @@ def seeds():
         "uneven": b"@data\n1,2:3\n",
         "long": b"@data\n" + b"1\n" * 50 + b",".join(b"1" for _ in range(200)) + b"\n",
         "cut": b"@classLabel true a",
+    }
+    picture = bytes(3072)
+    yield "cifar", {
+        "ten": b"\3" + picture + b"\x09" + picture,
+        "hundred": b"\1\x42" + picture,
+        "no_class": b"\x0a" + picture,
+        "cut": b"\1" + picture[1:],
+        "empty": b"",
     }
     palette = chunk(b"PLTE", bytes(range(12))) + chunk(b"tRNS", b"\0\x80")
     yield "png", {

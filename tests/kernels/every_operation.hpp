@@ -466,27 +466,31 @@ class EveryOperation {
 
   void loss_gradient() {
     for (const Loss kind :
-         {Loss::cross_entropy, Loss::binary_cross_entropy, Loss::squared_error, Loss::focal, Loss::huber}) {
-      const auto z = input(10);
-      std::array<std::int32_t, kSamples> labels{};
-      for (std::size_t s = 0; s < labels.size(); ++s) labels[s] = std::int32_t(s * 7 % 10);
-      auto loss = nan_vector<T>(kSamples);
-      TestMatrix<T> dz(10, kSamples);
-      const auto weights = input_vector(kSamples);
-      kernels_.loss_gradient({.kind = kind,
-                              .smoothing = T(0.1),
-                              .gamma = 3,
-                              .delta = T(0.6),
-                              .scale = T(0.1),
-                              .z = z.view(),
-                              .targets = {.labels = labels.data(), .values = {}},
-                              .weights = weights.data(),
-                              .loss = loss.data(),
-                              .dz = dz.view()},
-                             context_);
-      keep("loss_gradient", loss);
-      keep("loss_gradient", dz);
-    }
+         {Loss::cross_entropy, Loss::binary_cross_entropy, Loss::squared_error, Loss::focal, Loss::huber})
+      for (const bool by_label : {true, false}) {
+        if (kind == Loss::focal && !by_label) continue;  // it has labels only
+        const auto z = input(10), values = input(10);
+        std::array<std::int32_t, kSamples> labels{};
+        for (std::size_t s = 0; s < labels.size(); ++s) labels[s] = std::int32_t(s * 7 % 10);
+        auto loss = nan_vector<T>(kSamples);
+        TestMatrix<T> dz(10, kSamples);
+        const auto weights = input_vector(kSamples);
+        LossTargets<T> targets{.labels = labels.data(), .values = {}};
+        if (!by_label) targets.values = values.view();
+        kernels_.loss_gradient({.kind = kind,
+                                .smoothing = T(0.1),
+                                .gamma = 3,
+                                .delta = T(0.6),
+                                .scale = T(0.1),
+                                .z = z.view(),
+                                .targets = targets,
+                                .weights = weights.data(),
+                                .loss = loss.data(),
+                                .dz = dz.view()},
+                               context_);
+        keep("loss_gradient", loss);
+        keep("loss_gradient", dz);
+      }
   }
 
   static constexpr std::int64_t kParameters = 2500;

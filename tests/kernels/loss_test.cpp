@@ -21,6 +21,12 @@ struct Problem {
       : kind(loss), z(outputs, samples, 1), values(outputs, samples, 2), by_label(label_targets) {
     for (std::int64_t s = 0; s < samples; ++s)
       labels.push_back(std::int32_t((s * 5 + 1) % std::max<std::int64_t>(outputs, 2)));
+    if (loss != Loss::cross_entropy) return;
+    for (std::int64_t s = 0; s < samples; ++s) {  // its targets add up to 1
+      T sum = T(0);
+      for (std::int64_t k = 0; k < outputs; ++k) sum += std::abs(values(k, s));
+      for (std::int64_t k = 0; k < outputs; ++k) values(k, s) = std::abs(values(k, s)) / sum;
+    }
   }
 
   struct Result {
@@ -73,6 +79,8 @@ const std::vector<Case> kCases = {{Loss::cross_entropy, 2, true},
                                   {Loss::squared_error, 10, true},
                                   {Loss::squared_error, 3, false},
                                   {Loss::cross_entropy, 4, true, 0.2},
+                                  {Loss::cross_entropy, 6, false},
+                                  {Loss::cross_entropy, 4, false, 0.2},
                                   {Loss::focal, 2, true},
                                   {Loss::focal, 10, true},
                                   {Loss::huber, 1, false},

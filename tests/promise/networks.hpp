@@ -88,7 +88,19 @@ inline PromiseRun everyday_run() {
   return run;
 }
 
-inline std::vector<PromiseRun> promise_runs() { return {mlp_run(), lenet5_run(), bn_cnn_run(), everyday_run()}; }
+/// Averaged weights and running statistics: validation and hashes are those of the average.
+inline PromiseRun averaged_run() {
+  PromiseRun run{"averaged", Network({1, 4, 4}), {}, {1, 4, 4}};
+  run.network.add(Conv2d{.out = 5, .kernel = 3, .pad = 1, .bias = false}).add(BatchNorm{}).add(Relu{}).add(Flatten{});
+  run.network.add(Linear{.out = 10});
+  run.options = {
+      .optimizer = Momentum{.lr = 0.05}, .batch = 16, .slots = 8, .average = {.kind = AverageKind::ema, .decay = 0.7}};
+  return run;
+}
+
+inline std::vector<PromiseRun> promise_runs() {
+  return {mlp_run(), lenet5_run(), bn_cnn_run(), everyday_run(), averaged_run()};
+}
 
 /// With batches of 32 or 40 the last batch is a remainder, and its slots are ragged.
 inline DataSplits promise_data(const PromiseRun& run, std::int64_t count = 50) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -17,8 +18,8 @@
 namespace lockstep {
 
 /// A member of the archive. Of ZIP as much as .npz files use: members stored or deflated, no encryption, no split
-/// archives, no ZIP64 (members beyond 4 GiB). Everything is read from the central directory and checked against the
-/// file's length.
+/// archives; ZIP64 (members beyond 4 GiB) is read, not written. Everything is read from the central directory and
+/// checked against the file's length.
 struct ZipEntry {
   std::string name;
   std::int64_t header_offset = 0;  // of the local header
@@ -28,9 +29,19 @@ struct ZipEntry {
   bool deflated = false;
 };
 
+/// Where the bytes of an archive come from: memory, or a file that is larger than memory.
+struct ByteSource {
+  std::int64_t size = 0;
+  /// The bytes [offset, offset + count), which are there.
+  std::function<std::vector<std::byte>(std::int64_t offset, std::int64_t count)> read;
+};
+/// `bytes` must outlive it.
+ByteSource source_of(std::span<const std::byte> bytes);
+
 /// The members in the order of the central directory. `name` is the archive, for messages. Error(data) for two members
 /// of one name, and for members that share bytes: all of them together then hold at most 1032 times the archive's size,
 /// which is the most that deflate can do.
+std::vector<ZipEntry> parse_zip(const ByteSource& source, std::string_view name);
 std::vector<ZipEntry> parse_zip(std::span<const std::byte> bytes, std::string_view name);
 
 /// The content of a member: size and CRC-32 checked.
@@ -44,10 +55,12 @@ struct ZipMember {
 /// 4 GiB or 65535 members.
 std::vector<std::byte> write_zip(std::span<const ZipMember> members);
 
-/// An archive opened in memory: `bytes` must outlive it. Error(data) when two members are one array ("a" and "a.npy").
+/// An archive opened in memory, whose `bytes` must outlive it, or in a file, of which only what is asked for is read.
+/// Error(data) when two members are one array ("a" and "a.npy").
 class NpzReader {
  public:
-  NpzReader(std::span<const std::byte> bytes, std::string_view name);
+  NpzReader(std::span<const std::byte> bytes, std::string_view name) : NpzReader(source_of(bytes), name) {}
+  explicit NpzReader(const std::filesystem::path& path);
   NpzReader(const NpzReader&) = delete;
   NpzReader& operator=(const NpzReader&) = delete;
 
@@ -58,12 +71,16 @@ class NpzReader {
   Array read(std::string_view key) const;
   /// The words of an array of words; nothing when it holds numbers.
   std::optional<NpyText> read_text(std::string_view key) const;
+  /// Where the .npy file of this key stands, unread. Error(data) where it is compressed.
+  const ZipEntry& find_stored(std::string_view key) const;
 
  private:
+  NpzReader(ByteSource source, std::string_view name);
+  const ZipEntry& find(std::string_view key) const;
   std::vector<std::byte> extract(std::string_view key) const;
   std::string name_of(std::string_view key) const;
 
-  std::span<const std::byte> bytes_;
+  ByteSource source_;
   std::string name_;
   std::vector<ZipEntry> entries_;
   std::map<std::string_view, std::size_t> index_;  // of the entries, by key; the names are those of entries_

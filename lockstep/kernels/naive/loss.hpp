@@ -9,7 +9,7 @@ namespace lockstep::LOCKSTEP_NAIVE {
 /// Target k of sample s: the value, or the label's one-hot entry (the label itself for a single output).
 template <class T>
 T target(const LossGradient<T>& a, std::int64_t k, std::int64_t s) {
-  if (a.targets.labels == nullptr) return a.targets.values(k, s);
+  if (a.targets.values.data != nullptr) return a.targets.values(k, s);
   if (a.z.rows == 1) return T(a.targets.labels[s]);
   return a.targets.labels[s] == k ? T(1) : T(0);
 }
@@ -46,6 +46,26 @@ void softmax_cross_entropy(const LossGradient<T>& a, std::int64_t s) {
     else
       a.dz(k, s) = scale * (p - (k == label ? on + off : off));
   }
+}
+
+/// The same with targets as numbers.
+template <class T>
+void soft_cross_entropy(const LossGradient<T>& a, std::int64_t s) {
+  const T largest = column_max(a.z, s);
+  const T on = T(1) - a.smoothing, off = a.smoothing / T(a.z.rows);
+  const auto wanted = [&](std::int64_t k) {
+    const T t = a.targets.values(k, s);
+    return a.smoothing == T(0) ? t : fma(on, t, off);
+  };
+  T sum = T(0), chosen = T(0);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    sum = sum + math::exp(a.z(k, s) - largest);
+    chosen = fma(wanted(k), a.z(k, s) - largest, chosen);
+  }
+  set_loss(a, s, math::log(sum) - chosen);
+  if (a.dz.data == nullptr) return;
+  const T scale = scale_of(a, s);
+  for (std::int64_t k = 0; k < a.z.rows; ++k) a.dz(k, s) = scale * (math::exp(a.z(k, s) - largest) / sum - wanted(k));
 }
 
 template <class T>
@@ -109,7 +129,7 @@ template <class T>
 void loss_gradient(const LossGradient<T>& a) {
   for (std::int64_t s = 0; s < a.z.cols; ++s) switch (a.kind) {
       case Loss::cross_entropy:
-        softmax_cross_entropy(a, s);
+        a.targets.values.data != nullptr ? soft_cross_entropy(a, s) : softmax_cross_entropy(a, s);
         break;
       case Loss::binary_cross_entropy:
         binary_cross_entropy(a, s);

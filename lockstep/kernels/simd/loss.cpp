@@ -14,7 +14,7 @@ template <class T, class End>
 class Targets {
  public:
   LOCKSTEP_INLINE Targets(const LossGradient<T>& a, std::int64_t column, std::int64_t count, const End& end)
-      : values_(a.targets.values), column_(column), end_(end), by_label_(a.targets.labels != nullptr) {
+      : values_(a.targets.values), column_(column), end_(end), by_label_(a.targets.values.data == nullptr) {
     if (!by_label_) return;
     Word labels[Vec<T>::kWidth] = {};
     T numbers[Vec<T>::kWidth] = {};
@@ -85,6 +85,28 @@ LOCKSTEP_INLINE void softmax_cross_entropy(const LossGradient<T>& a, std::int64_
       store(a.dz.row(k) + c, scale * (p - select(targets.labelled(k), chosen_target, other_target)), end);
     else
       store(a.dz.row(k) + c, scale * select(targets.labelled(k), p - one, p), end);
+  }
+}
+
+/// The same with targets as numbers.
+template <class T, class End>
+LOCKSTEP_INLINE void soft_cross_entropy(const LossGradient<T>& a, std::int64_t c, const Targets<T, End>& targets,
+                                        const End& end) {
+  const bool smooth = a.smoothing != T(0);
+  const Vec<T> on = broadcast(T(1) - a.smoothing), off = broadcast(a.smoothing / T(a.z.rows));
+  const Vec<T> largest = column_max(a.z, c, end), scale = scale_of(a, c, end);
+  Vec<T> sum = zero<T>(), chosen = zero<T>();
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> below = load(a.z.row(k) + c, end) - largest, e = math::exp(below), t = targets[k];
+    sum = sum + e;
+    chosen = fma(smooth ? fma(on, t, off) : t, below, chosen);
+    if (a.dz.data != nullptr) store(a.dz.row(k) + c, e, end);
+  }
+  set_loss(a, c, math::log(sum) - chosen, end);
+  if (a.dz.data == nullptr) return;
+  for (std::int64_t k = 0; k < a.z.rows; ++k) {
+    const Vec<T> t = targets[k];
+    store(a.dz.row(k) + c, scale * (load(a.dz.row(k) + c, end) / sum - (smooth ? fma(on, t, off) : t)), end);
   }
 }
 
@@ -164,6 +186,7 @@ void loss_gradient(const LossGradient<T>& a, KernelContext&) {
     const Targets<T, std::remove_cvref_t<decltype(end)>> targets(a, c, least(Vec<T>::kWidth, a.z.cols - c), end);
     switch (a.kind) {
       case Loss::cross_entropy:
+        if (a.targets.values.data != nullptr) return soft_cross_entropy(a, c, targets, end);
         if (a.smoothing != T(0)) return softmax_cross_entropy<true>(a, c, targets, end);
         return softmax_cross_entropy<false>(a, c, targets, end);
       case Loss::binary_cross_entropy:

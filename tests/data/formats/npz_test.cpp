@@ -101,6 +101,77 @@ TEST(Npz, ReadsStoredAndDeflatedMembers) {
   EXPECT_TRUE(NpzReader(commented, "a.npz").contains("x"));
 }
 
+/// An archive of one stored member as it is beyond 4 GiB: sizes and places stand in ZIP64 fields.
+Bytes archive64_of(const Bytes& npy) {
+  const Bytes plain = archive_of(raw_of(npy, false));
+  const std::size_t central = plain.size() - 22 - 51;
+  const auto at = [&](std::size_t offset) { return plain.begin() + static_cast<std::ptrdiff_t>(offset); };
+  Bytes out(plain.begin(), at(central + 20));
+  append_number<std::uint32_t>(out, 0xFFFFFFFF);  // the compressed size, and the size
+  append_number<std::uint32_t>(out, 0xFFFFFFFF);
+  append_number<std::uint16_t>(out, 5);   // length of the name
+  append_number<std::uint16_t>(out, 32);  // of the extra fields
+  out.insert(out.end(), at(central + 32), at(central + 42));
+  append_number<std::uint32_t>(out, 0xFFFFFFFF);  // place of the local header
+  append_text(out, "x.npy");
+  append_number<std::uint16_t>(out, 7);  // a field of another kind
+  append_number<std::uint16_t>(out, 0);
+  append_number<std::uint16_t>(out, 1);
+  append_number<std::uint16_t>(out, 24);
+  append_number<std::uint64_t>(out, npy.size());
+  append_number<std::uint64_t>(out, npy.size());
+  append_number<std::uint64_t>(out, 0);
+  const std::size_t record = out.size();
+  append_text(out, "PK\x06\x06");
+  append_number<std::uint64_t>(out, 44);
+  out.resize(out.size() + 12);  // versions, disks
+  append_number<std::uint64_t>(out, 1);
+  append_number<std::uint64_t>(out, 1);
+  append_number<std::uint64_t>(out, record - central);
+  append_number<std::uint64_t>(out, central);
+  append_text(out, "PK\x06\x07");
+  append_number<std::uint32_t>(out, 0);
+  append_number<std::uint64_t>(out, record);
+  append_number<std::uint32_t>(out, 1);
+  append_text(out, "PK\x05\x06");
+  append_number<std::uint32_t>(out, 0);
+  append_number<std::uint16_t>(out, 0xFFFF);
+  append_number<std::uint16_t>(out, 0xFFFF);
+  append_number<std::uint32_t>(out, 0xFFFFFFFF);
+  append_number<std::uint32_t>(out, 0xFFFFFFFF);
+  append_number<std::uint16_t>(out, 0);
+  return out;
+}
+
+TEST(Npz, ReadsZip64) {
+  const Bytes npy = write_npy(two_arrays()[0].array), good = archive64_of(npy);
+  const NpzReader reader(good, "a.npz");
+  EXPECT_EQ(reader.read("x").bytes, two_arrays()[0].array.bytes);
+  EXPECT_EQ(reader.find_stored("x").size, static_cast<std::int64_t>(npy.size()));
+  const std::size_t locator = good.size() - 22 - 20, record = locator - 56;
+  const auto refuse = [&](std::string_view what, std::size_t at, int value) {
+    const Bytes bad = with_byte(good, at, static_cast<std::uint8_t>(value));
+    expect_data_error("a.npz: byte ", [&] { NpzReader(bad, "a.npz").read("x"); });
+    try {
+      NpzReader(bad, "a.npz").read("x");
+    } catch (const Error& error) {
+      EXPECT_NE(std::string_view(error.what()).find(what), std::string_view::npos) << error.what();
+    }
+  };
+  refuse("the ZIP64 end record is missing", locator, 'Q');
+  refuse("a ZIP64 size or place is beyond", locator + 15, 255);
+  refuse("no ZIP64 end record stands here", record, 'Q');
+  refuse("a ZIP64 size or place is beyond", record + 55, 255);
+  refuse("a ZIP64 size or place is beyond", record - 17, 255);  // the member's compressed size is next
+  refuse("the ZIP64 sizes of the member are missing", record - 28, 9);
+}
+
+TEST(Npz, CompressedArraysAreNotSliced) {
+  const Bytes bytes = archive_of(raw_of(write_npy(two_arrays()[0].array), true));
+  expect_data_error("a.npz(x): byte 55: a compressed array cannot be read by slices; save it with numpy.savez",
+                    [&] { NpzReader(bytes, "a.npz").find_stored("x"); });
+}
+
 TEST(Npz, ListsWhatThereIs) {
   const Bytes bytes = write_npz(two_arrays());
   expect_data_error("a.npz: no array \"z\", there are: x, y", [&] { NpzReader(bytes, "a.npz").read("z"); });
@@ -119,7 +190,7 @@ TEST(Npz, RefusesBadArchives) {
   const std::string at_end = "a.npz: byte " + std::to_string(end) + ": ";
   refuse(at_end + "the archive is split", with_byte(good, end + 4, 1));
   refuse(at_end + "the central directory does not fit", with_byte(good, end + 18, 0x40));
-  refuse(at_end + "ZIP64 archives are not supported",
+  refuse("a.npz: byte " + std::to_string(end - 20) + ": the ZIP64 end record is missing",
          with_byte(with_byte(with_byte(with_byte(good, end + 16, 255), end + 17, 255), end + 18, 255), end + 19, 255));
   const std::size_t central = end - 51;
   const std::string at_entry = "a.npz: byte " + std::to_string(central) + ": ";
@@ -135,7 +206,8 @@ TEST(Npz, RefusesBadArchives) {
     change(raw);
     return archive_of(raw);
   };
-  refuse(at_entry + "ZIP64", changed(true, [](Raw& raw) { raw.size = 0xFFFFFFFF; }));
+  refuse(at_entry + "the ZIP64 sizes of the member are missing",
+         changed(true, [](Raw& raw) { raw.size = 0xFFFFFFFF; }));
   refuse("a.npz: byte 199: a stored member with two different sizes", changed(false, [](Raw& raw) { raw.size -= 1; }));
   refuse("a.npz: byte 55: the checksum of the member is wrong", changed(true, [](Raw& raw) { raw.crc ^= 1; }));
   refuse("a.npz: byte 55: a member claims 4026531840 bytes", changed(true, [](Raw& raw) { raw.size = 0xF0000000; }));

@@ -112,7 +112,7 @@ TYPED_TEST(SimdLoss, SpecialValues) {
 
 TYPED_TEST(SimdLoss, Values) {
   using T = TypeParam;
-  for (const Loss kind : {Loss::binary_cross_entropy, Loss::squared_error, Loss::huber})
+  for (const Loss kind : {Loss::cross_entropy, Loss::binary_cross_entropy, Loss::squared_error, Loss::huber})
     for (const std::int64_t outputs : {1, 3, 10})
       for (const std::int64_t samples : kAwkwardSamples)
         for (const Layout& layout : layouts(samples)) {

@@ -46,6 +46,24 @@ KERNEL loss_gradient(int kind, REAL smoothing, int gamma, REAL delta, REAL scale
   const I64 s = GLOBAL_ITEM(0);
   if (s >= cols) return;
   const REAL factor = weights_base ? scale * weights[s] : scale;
+  if (kind == CROSS_ENTROPY && values_base) {
+    const REAL largest = column_max(z + s, z_stride, rows);
+    const REAL on = R(1) - smoothing, off = smoothing / (REAL)rows;
+    REAL sum = R(0), chosen = R(0);
+    for (I64 k = 0; k < rows; ++k) {
+      const REAL below = z[k * z_stride + s] - largest, t = values[k * values_stride + s];
+      sum = sum + real_exp(below);
+      chosen = fma(smoothing != R(0) ? fma(on, t, off) : t, below, chosen);
+    }
+    const REAL value = real_log(sum) - chosen;
+    loss[s] = weights_base ? weights[s] * value : value;
+    if (!dz_base) return;
+    for (I64 k = 0; k < rows; ++k) {
+      const REAL t = values[k * values_stride + s], p = real_exp(z[k * z_stride + s] - largest) / sum;
+      dz[k * dz_stride + s] = factor * (p - (smoothing != R(0) ? fma(on, t, off) : t));
+    }
+    return;
+  }
   if (kind == CROSS_ENTROPY || kind == FOCAL) {
     const REAL largest = column_max(z + s, z_stride, rows);
     const I64 label = labels[s];
@@ -79,7 +97,7 @@ KERNEL loss_gradient(int kind, REAL smoothing, int gamma, REAL delta, REAL scale
   for (I64 k = 0; k < rows; ++k) {
     const REAL value = z[k * z_stride + s];
     REAL t;
-    if (!labels_base)
+    if (values_base)
       t = values[k * values_stride + s];
     else if (rows == 1)
       t = (REAL)labels[s];
