@@ -110,6 +110,7 @@ std::vector<std::byte> write_onnx(const Network& network, const ModelInfo& info,
   add_names(graph, info.class_names);
   if (info.loss) graph.metadata("loss", std::string(name_of(*info.loss)));
   graph.metadata("input", raw ? "scaled numbers" : "raw numbers");
+  if (!raw && info.bytes) graph.metadata("white", "255");
   add_weights(graph, network);
   std::string x = OnnxGraph::kInput;
   if (!raw && !info.scale.empty()) x = scaled_input(graph, network, info, x);

@@ -32,7 +32,8 @@ std::vector<std::byte> write_onnx(const Network& network, std::span<const std::s
 
 /// The same with what a model adds to its network: nodes that scale raw numbers as in training (Mul, Add) before the
 /// first layer and, where the network ends in logits, Softmax or Sigmoid behind the last one. `raw` leaves these nodes
-/// out. The metadata name the loss ("loss") and what the input is ("input": "raw numbers" or "scaled numbers").
+/// out. The metadata name the loss ("loss") and what the input is ("input": "raw numbers" or "scaled numbers"),
+/// and that a white pixel is 255 ("white") where the source held bytes.
 std::vector<std::byte> write_onnx(const Network& network, const ModelInfo& info, bool raw);
 
 /// export_model of a model; `raw` concerns .onnx files only.

@@ -305,10 +305,22 @@ class Importer {
       for (const auto* values : {&scaling_.scale, &scaling_.offset})
         if (!std::ranges::all_of(*values, [](double v) { return std::isfinite(v); }))
           fail_onnx("scales its input by numbers that are not finite");
+      model.info.bytes = takes_bytes(input);
+      model.info.white = model.info.bytes ? 255 : 1;
     }
     model.info.loss = loss_of(model.network);
     model.info.class_names = class_names(model.network.output().elements());
     return model;
+  }
+
+  /// Whether the graph scales pixels from 0 to 255. Where the file does not say it, the scale of pictures does: it is
+  /// about 1/255 for bytes, and about 1 or more for fractions of white.
+  bool takes_bytes(const Shape& input) const {
+    constexpr double kBetween = 0.06;
+    if (file_.metadata.contains("input")) return file_.metadata.contains("white");
+    double most = 0;
+    for (const double scale : scaling_.scale) most = std::max(most, std::abs(scale));
+    return input.rank() == 3 && most < kBetween;
   }
 
   Loss loss_of(const Network& network) const {

@@ -152,6 +152,12 @@ class Export(Onnx):
                 self.assertEqual(theirs.shape, (7, 3))
                 for line, row in zip(ours, theirs):
                     numpy.testing.assert_allclose(list(line["probabilities"].values()), row, atol=2e-6)
+                scores = [json.loads(self.succeed("eval", name, "--config", "run/config.toml", "--json", "--quiet").out)
+                          for name in ("run/model.safetensors", "m.onnx", "raw.onnx")]
+                self.assertEqual(scores[0]["correct"], scores[1]["correct"])
+                self.assertAlmostEqual(scores[0]["loss"], scores[1]["loss"], 5)
+                if extra == "":
+                    self.assertEqual(scores[0]["loss"], scores[2]["loss"])
 
     def test_one_output_keeps_its_sigmoid(self):
         self.train(MOONS)

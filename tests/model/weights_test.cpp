@@ -104,7 +104,7 @@ TEST(Weights, TakesThePyTorchStateOfBatchNormalisation) {
 
 TEST(Weights, RefusesOtherKindsOfFiles) {
   Network network = mlp();
-  expect_error(ExitCode::usage, "weights.pt: weights are read from .safetensors, .npz or .mat files",
+  expect_error(ExitCode::usage, "weights.pt: weights are read from .safetensors, .npz, .mat or .onnx files",
                [&] { load_weights("weights.pt", network); });
 }
 
