@@ -10,6 +10,7 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/random.hpp"
 #include "lockstep/data/opened_source.hpp"
+#include "lockstep/data/text_source.hpp"
 
 namespace lockstep {
 namespace {
@@ -161,7 +162,7 @@ void check_classes(const DataConfig& config, const Dataset& data, std::int64_t s
 bool DataConfig::shuffles() const { return shuffle.value_or(split.any() && !is_named_source(source)); }
 
 bool DataConfig::stratifies() const {
-  const bool labelled = !regression && label_column != "none" && y_key != "none" && labels != "none";
+  const bool labelled = !regression && !is_text_source(*this) && label_column != "none" && y_key != "none" && labels != "none";
   return stratify.value_or(split.any() && !is_named_source(source) && shuffles() && labelled);
 }
 

@@ -175,7 +175,7 @@ OpenedSource open_text(const DataConfig& config) {
   opened.train = read(text, config.source);
   if (!config.test.empty()) opened.test = read(text_of(config.test), config.test);
   opened.characters = vocabulary.characters();
-  opened.notes.push_back(fmt::format("text: {} in windows of {} tokens; {} in the vocabulary",
+  opened.notes.push_back(fmt::format("text: {} of {} tokens; {} in the vocabulary",
                                      count_of(opened.train->size(), "window"), steps,
                                      count_of(vocabulary.size(), bytes ? "byte" : "character")));
   return opened;

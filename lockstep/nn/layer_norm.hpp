@@ -14,7 +14,7 @@ struct LayerNorm {
   static constexpr const char* kHelp = "normalises the features of each sample by their mean and variance";
   static constexpr auto fields() {
     return std::tuple{field("eps", &LayerNorm::eps, kPositive, "added to the variance"),
-                      field("per_step", &LayerNorm::per_step, kPerStepHelp)};
+                      field("per_step", &LayerNorm::per_step, kPerStepHelp).quiet()};
   }
   void plan(LayerPlan& plan, const Init& init) const;
   std::string onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const;

@@ -17,7 +17,7 @@ struct Linear {
   static constexpr auto fields() {
     return std::tuple{field("out", &Linear::out, kOutputRange, "outputs").needs("the number of outputs").shorthand(),
                       field("bias", &Linear::bias, kBiasHelp), field("init", &Linear::init, kInitHelp),
-                      field("per_step", &Linear::per_step, kPerStepHelp)};
+                      field("per_step", &Linear::per_step, kPerStepHelp).quiet()};
   }
   std::string detail() const;
   void plan(LayerPlan& plan, const Init& init) const;

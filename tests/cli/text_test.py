@@ -12,9 +12,9 @@ steps = 12
 split = {validation = 0.1}
 [model]
 input = [12]
-layers = [{embedding = {out = 16, vocabulary = 29}}, "positions",
+layers = [{embedding = {out = 16, vocabulary = 30}}, "positions",
           {residual = {body = [{layer_norm = {per_step = true}}, {attention = {heads = 2, causal = true}}]}},
-          {linear = {out = 29, per_step = true}}]
+          {linear = {out = 30, per_step = true}}]
 [train]
 optimizer = {name = "adamw", lr = 0.01}
 batch = 16
@@ -50,16 +50,16 @@ class Text(ProgramTest):
         self.write("other.txt", "the lazy dog jumps over the fox")
         self.succeed("eval", "run/model.safetensors", "--data", "other.txt")
         self.write("foreign.txt", "the lazy dog jumps over 2 foxes")
-        self.refuse(3, "byte 24: the character \"2\" (U+0032) is not among the 29 of the vocabulary",
+        self.refuse(3, "byte 24: the character \"2\" (U+0032) is not among the 30 of the vocabulary",
                        "eval", "run/model.safetensors", "--data", "foreign.txt")
-        self.refuse(3, "prompt: byte 1: the character \"?\" (U+003F) is not among the 29 of the vocabulary",
+        self.refuse(3, "prompt: byte 1: the character \"?\" (U+003F) is not among the 30 of the vocabulary",
                        "generate", "run/model.safetensors", "--prompt", "e?")
 
     def test_refused(self):
-        self.write("run.toml", CONFIG.replace("vocabulary = 29", "vocabulary = 20"))
-        self.refuse(2, "layer 0 (embedding): the text has 29 tokens, and its vocabulary has 20 tokens", "train", "run.toml")
-        self.write("run.toml", CONFIG.replace("{linear = {out = 29, per_step = true}}", "{linear = 29}"))
-        self.refuse(2, "end it in {linear = {out = 29, per_step = true}}", "train", "run.toml")
+        self.write("run.toml", CONFIG.replace("vocabulary = 30", "vocabulary = 20"))
+        self.refuse(2, "layer 0 (embedding): the text has 30 tokens, and its vocabulary has 20 tokens", "train", "run.toml")
+        self.write("run.toml", CONFIG.replace("{linear = {out = 30, per_step = true}}", "{linear = 30}"))
+        self.refuse(2, "end it in {linear = {out = 30, per_step = true}}", "train", "run.toml")
         self.write("plays.txt", b"ab\xff" * 50)
         self.write("run.toml", CONFIG)
         self.refuse(3, "plays.txt: byte 2: the text is not UTF-8", "train", "run.toml")

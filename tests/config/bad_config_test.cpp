@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
             "--set model.layers=[{linear = 0}]: model.layers[0].linear: must be from 1 to 16777216, got 0"},
         Bad{"", "model.layers=[{linear = {units = 3}}]",
             "--set model.layers=[{linear = {units = 3}}]: model.layers[0].linear.units: unknown key; "
-            "model.layers[0].linear has out, bias, init"},
+            "model.layers[0].linear has out, bias, init, per_step"},
         Bad{"", "model.layers=[{linear = {bias = true}}]",
             "--set model.layers=[{linear = {bias = true}}]: model.layers[0].linear.out: missing; the number of "
             "outputs"},

@@ -55,6 +55,8 @@ LayerSpec some_layer() {
   Layer layer;
   if constexpr (requires { layer.out; }) layer.out = 3;
   if constexpr (requires { layer.hidden; }) layer.hidden = 3;
+  if constexpr (requires { layer.vocabulary; }) layer.vocabulary = 3;
+  if constexpr (requires { layer.heads; }) layer.heads = 3;
   if constexpr (requires { layer.body; }) layer.body = {Relu{}};
   return layer;
 }
@@ -101,11 +103,12 @@ INSTANTIATE_TEST_SUITE_P(
         "data.header=false", "data.header=true", "data.label_column=4", "data.label_column=name",
         "data.label_rule=digits", "data.layout=nhwc", "data.stratify=true", "data.regression=true", "data.stream=true",
         "data.shape=[1, 4]", "data.transpose=true", "data.resize=20", "data.resize={size = 20, method = \"bicubic\"}",
-        "data.as_sequence=rows", "data.steps=7", "data.scale=256", "data.standardise=true", "data.one_hot=true",
-        "data.shuffle=true", "data.split=[0.7, 0.2, 0.1]", "data.split={test = 100}", "data.count=10",
-        "data.test_count=10", "data.noise=0", "data.noise=0.3", "data.factor=0.25", "data.classes=4", "data.features=4",
-        "data.seed=9223372036854775807", "model.input=[128]", "model.precision=float64", "model.init=zeros",
-        "model.init={name = \"uniform\", scale = 0.12}", "model.init={name = \"he-normal\", biases = true}",
+        "data.as_sequence=rows", "data.steps=7", "data.vocabulary=bytes", "data.characters=abc", "data.scale=256",
+        "data.standardise=true", "data.one_hot=true", "data.shuffle=true", "data.split=[0.7, 0.2, 0.1]",
+        "data.split={test = 100}", "data.count=10", "data.test_count=10", "data.noise=0", "data.noise=0.3",
+        "data.factor=0.25", "data.classes=4", "data.features=4", "data.seed=9223372036854775807", "model.input=[128]",
+        "model.precision=float64", "model.init=zeros", "model.init={name = \"uniform\", scale = 0.12}",
+        "model.init={name = \"he-normal\", biases = true}",
         "model.init={name = \"constant\", scale = -1, biases = true}", "model.init=w.safetensors",
         "model.layers=[{linear = {out = 1, bias = false}}]", "model.layers=[{linear = {out = 1, init = \"zeros\"}}]",
         "model.layers=[{leaky_relu = 0.3}]", "model.layers=[{sigmoid = 2}]", "model.layers=[{dropout = 0.3}]",
@@ -115,6 +118,9 @@ INSTANTIATE_TEST_SUITE_P(
         "model.layers=[{max_pool2d = {window = [1, 2], stride = 3, pad = 1}}]", "model.layers=[{avg_pool2d = 4}]",
         "model.layers=[{lstm = {hidden = 3, layers = 2, bidirectional = true}}]",
         "model.layers=[{gru = {hidden = 3, all_steps = true, bias = false}}]",
+        "model.layers=[{linear = {out = 1, per_step = true}}]", "model.layers=[{layer_norm = {per_step = true}}]",
+        "model.layers=[{embedding = {out = 1, vocabulary = 2, init = \"zeros\"}}, {positions = {init = \"zeros\"}}]",
+        "model.layers=[{attention = {heads = 2, causal = true, bias = false, init = \"zeros\"}}]",
         "model.layers=[{rnn = {hidden = 3, relu = true, init = \"zeros\"}}]",
         "model.layers=[\"relu\", \"tanh\", \"abs_tanh\", \"gelu\", \"softmax\"]",
         "model.layers=[{residual = {body = [{residual = {body = [\"relu\"]}}], shortcut = [\"tanh\"]}}]",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lockstep/kernels/table.hpp"
+#include "tests/kernels/attention_shapes.hpp"
 #include "tests/kernels/support.hpp"
 
 namespace lockstep::test {
@@ -387,50 +388,31 @@ class EveryOperation {
   }
 
   void one_hot() {
-    TestMatrix<T> x(5, kSamples), y(5 * 7, kSamples);
-    for (std::int64_t t = 0; t < 5; ++t)
-      for (std::int64_t s = 0; s < kSamples; ++s) x(t, s) = T((t * 3 + s) % 7);
+    TestMatrix<T> x(1, kSamples), y(7, kSamples);
+    for (std::int64_t s = 0; s < kSamples; ++s) x(0, s) = T(s % 7);
     kernels_.one_hot({.x = x.view(), .y = y.view()}, context_);
     keep("one_hot", y);
   }
 
-  /// visit(shape, lengths): heads wider and narrower than a block, with and without lengths.
-  template <class Visit>
-  void for_attentions(const Visit& visit) {
-    std::array<std::int64_t, kSamples> lengths{};
-    for (std::size_t s = 0; s < lengths.size(); ++s) lengths[s] = std::int64_t(1 + s % 11);
-    for (const bool causal : {false, true})
-      for (const std::int64_t head : {3, 17})
-        for (const std::int64_t* own : {static_cast<const std::int64_t*>(nullptr), lengths.data()})
-          visit(AttentionShape{.heads = 2, .head = head, .steps = 11, .causal = causal}, own);
-  }
-  /// What a query does not see is 0 in a test, so that all of p can be compared.
-  static TestMatrix<T> no_pairs(const AttentionShape& shape, std::int64_t heads) {
-    TestMatrix<T> pairs(heads * shape.steps * shape.steps, kSamples);
-    for (std::int64_t r = 0; r < pairs.rows(); ++r)
-      for (std::int64_t s = 0; s < kSamples; ++s) pairs(r, s) = T(0);
-    return pairs;
-  }
-
   void attention_forward() {
-    for_attentions([&](const AttentionShape& shape, const std::int64_t* lengths) {
+    for_attentions(kSamples, [&](const AttentionShape& shape, const std::int64_t* lengths) {
       const auto qkv = input(3 * shape.width() * shape.steps);
       for (const bool kept : {true, false}) {
-        TestMatrix<T> y(shape.width() * shape.steps, kSamples), p = no_pairs(shape, kept ? shape.heads : 1);
+        TestMatrix<T> y(shape.width() * shape.steps, kSamples),
+            p = no_pairs<T>(shape, kept ? shape.heads : 1, kSamples);
         kernels_.attention_forward(
             {.shape = shape, .scale = T(0.25), .qkv = qkv.view(), .y = y.view(), .p = p.view(), .lengths = lengths},
             context_);
-        keep("attention_forward", y);
-        if (kept) keep("attention_forward: p", p);
+        for (const auto* each : {&y, kept ? &p : &y}) keep("attention_forward", *each);
       }
     });
   }
 
   void attention_backward() {
-    for_attentions([&](const AttentionShape& shape, const std::int64_t*) {
+    for_attentions(kSamples, [&](const AttentionShape& shape, const std::int64_t*) {
       const auto qkv = input(3 * shape.width() * shape.steps), dy = input(shape.width() * shape.steps);
-      const auto p = input(shape.heads * shape.steps * shape.steps);
-      TestMatrix<T> dqkv(3 * shape.width() * shape.steps, kSamples), ds = no_pairs(shape, shape.heads);
+      const auto p = input(2 * shape.steps * shape.steps);
+      TestMatrix<T> dqkv(3 * shape.width() * shape.steps, kSamples), ds = no_pairs<T>(shape, shape.heads, kSamples);
       kernels_.attention_backward({.shape = shape,
                                    .scale = T(0.25),
                                    .qkv = qkv.view(),
