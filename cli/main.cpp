@@ -18,9 +18,9 @@
 
 namespace {
 
-using lockstep::ExitCode;
+using lockstep::ErrorCode;
 
-int fail(lockstep::cli::Console& console, ExitCode code, std::string_view message) {
+int fail(lockstep::cli::Console& console, ErrorCode code, std::string_view message) {
   console.fail(fmt::format("lockstep: {}", lockstep::one_line(lockstep::cli::with_option_names(message))));
   return static_cast<int>(code);
 }
@@ -34,7 +34,7 @@ int run(int argc, char** argv, lockstep::cli::Console& console) {
   } else {
     console.print(request.text);
   }
-  return static_cast<int>(ExitCode::done);
+  return static_cast<int>(ErrorCode::done);
 }
 
 }  // namespace
@@ -45,18 +45,18 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv, console);
   } catch (const lockstep::ReportedByRank0&) {
-    return static_cast<int>(ExitCode::done);
+    return static_cast<int>(ErrorCode::done);
   } catch (const lockstep::Error& error) {
     return fail(console, error.code(), error.what());
   } catch (const lockstep::cli::SilentEnd& end) {
     return end.exit_code;
   } catch (const std::bad_alloc&) {
-    return fail(console, ExitCode::resources,
+    return fail(console, ErrorCode::resources,
                 "out of memory; a smaller train.batch, data.limit or data.stream needs less");
   } catch (const std::filesystem::filesystem_error& error) {
-    return fail(console, ExitCode::resources, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+    return fail(console, ErrorCode::resources, fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
-    return fail(console, ExitCode::bug,
+    return fail(console, ErrorCode::bug,
                 fmt::format("this is a fault of Lockstep, please report it with the command: {}", error.what()));
   }
 }

@@ -24,7 +24,7 @@ Backend backend_of(const std::string& name) {
   const auto& names = backend_names();
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return static_cast<Backend>(i);
-  throw Error(ExitCode::usage, fmt::format("no backend {}; there are {}", name, fmt::join(names, ", ")));
+  throw Error(ErrorCode::usage, fmt::format("no backend {}; there are {}", name, fmt::join(names, ", ")));
 }
 
 }  // namespace

@@ -63,14 +63,14 @@ Network network_of(const std::string& name) {
   if (name == "lenet5") return lenet5();
   if (name == "bn-cnn") return bn_cnn();
   if (name == "resnet20") return resnet20();
-  throw Error(ExitCode::usage, fmt::format("no network {}; there are mlp-784-128-10, lenet5, bn-cnn, resnet20", name));
+  throw Error(ErrorCode::usage, fmt::format("no network {}; there are mlp-784-128-10, lenet5, bn-cnn, resnet20", name));
 }
 
 Backend backend_of(const std::string& name) {
   const auto& names = backend_names();
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return static_cast<Backend>(i);
-  throw Error(ExitCode::usage, fmt::format("no backend {}; there are {}", name, fmt::join(names, ", ")));
+  throw Error(ErrorCode::usage, fmt::format("no backend {}; there are {}", name, fmt::join(names, ", ")));
 }
 
 /// workloads.py, scrambled: numbers in [-0.5, 0.5).
@@ -93,7 +93,7 @@ double seconds_per_call(Predictor& predictor, const std::vector<float>& x, std::
 
 int main(int argc, char** argv) {
   try {
-    if (argc < 4) throw Error(ExitCode::usage, "usage: predict_latency NETWORK THREADS FILE.onnx [BATCH [BACKEND]]");
+    if (argc < 4) throw Error(ErrorCode::usage, "usage: predict_latency NETWORK THREADS FILE.onnx [BATCH [BACKEND]]");
     const Network network = network_of(argv[1]);
     export_model(network, argv[3]);
     Predictor predictor(network, {.backend = backend_of(argc > 5 ? argv[5] : "simd"), .threads = std::stoi(argv[2])});

@@ -45,7 +45,7 @@ Enum named(const std::string& word, std::string_view (*name)(Enum), Enum last) {
   if (word.empty()) return {};
   for (int i = 1; i <= static_cast<int>(last); ++i)
     if (name(static_cast<Enum>(i)) == word) return static_cast<Enum>(i);
-  throw Error(ExitCode::usage, fmt::format("no mark or tone is called {}", word));
+  throw Error(ErrorCode::usage, fmt::format("no mark or tone is called {}", word));
 }
 Mark mark_of(const Json& json) { return named(text_of(json, "mark"), mark_name, Mark::muted); }
 Tone tone_of(const Json& json) { return named(text_of(json, "tone"), tone_name, Tone::simulated); }
@@ -59,7 +59,7 @@ Format format_of(const Json& json) {
   const std::string word = text_of(json, "format");
   for (const auto& [name, style] : kStyles)
     if (name == word) return {style, json.value("digits", 3)};
-  throw Error(ExitCode::usage, fmt::format("no format is called {}", word));
+  throw Error(ErrorCode::usage, fmt::format("no format is called {}", word));
 }
 
 std::optional<Interval> interval_of(const Json& json) {
@@ -168,7 +168,7 @@ Block block_of(const Json& json) {
   if (json.contains("table")) return table_of(json["table"]);
   if (json.contains("bars")) return bars_of(json["bars"]);
   if (json.contains("lines")) return lines_of(json["lines"]);
-  throw Error(ExitCode::usage, "a block of no kind that is known");
+  throw Error(ErrorCode::usage, "a block of no kind that is known");
 }
 
 Document document_of(const Json& json) {
@@ -185,9 +185,9 @@ Document document_of(const Json& json) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 3) throw Error(ExitCode::usage, "usage: render_page DOCUMENT.json FOLDER");
+    if (argc != 3) throw Error(ErrorCode::usage, "usage: render_page DOCUMENT.json FOLDER");
     std::ifstream file(argv[1]);
-    if (!file) throw Error(ExitCode::usage, fmt::format("cannot read {}", argv[1]));
+    if (!file) throw Error(ErrorCode::usage, fmt::format("cannot read {}", argv[1]));
     for (const auto& path : write_report(document_of(Json::parse(file)), argv[2], {.json = false}))
       fmt::print("{}\n", path.string());
   } catch (const std::exception& error) {

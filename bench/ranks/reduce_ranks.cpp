@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     const int rounds = argc > 2 ? std::atoi(argv[2]) : 500;
     Ranks ranks(connect_transport());
     if (!std::has_single_bit(static_cast<unsigned>(ranks.size())))
-      throw Error(ExitCode::usage, "start it on 2, 4, 8, ... ranks");
+      throw Error(ErrorCode::usage, "start it on 2, 4, 8, ... ranks");
     Reduction tree(ranks, parameters, RankReduction::tree), library(ranks, parameters, RankReduction::library);
     std::vector<double> tree_times, library_times;
     for (int round = 0; round < rounds; ++round) {

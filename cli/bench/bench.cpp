@@ -99,8 +99,8 @@ std::string check_bits(const BenchCase& one, Precision precision, const BenchBac
   const double rounding =
       precision == Precision::float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   if (keeps_the_promise(backend.backend) || !(share <= 1e3 * rounding))
-    throw Error(ExitCode::bug, fmt::format("{} {} by {}: {:.2g} of the largest number away from naive", one.kernel,
-                                           one.shape, backend_info(backend.backend).name, share));
+    throw Error(ErrorCode::bug, fmt::format("{} {} by {}: {:.2g} of the largest number away from naive", one.kernel,
+                                            one.shape, backend_info(backend.backend).name, share));
   return fmt::format("{:.0e}", share);
 }
 

@@ -107,8 +107,8 @@ std::vector<BenchGroup> bench_groups(const std::string& word, bool whole_batches
   }
   std::erase_if(groups, [](const BenchGroup& group) { return group.cases.empty(); });
   if (groups.empty())
-    throw Error(ExitCode::usage, fmt::format("bench {}: no such measurement; there are machine, max, xxt, {}", word,
-                                             fmt::join(names, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("bench {}: no such measurement; there are machine, max, xxt, {}", word,
+                                              fmt::join(names, ", ")));
   return groups;
 }
 

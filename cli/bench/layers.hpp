@@ -244,7 +244,7 @@ class LayerCases {
   /// No example network has it.
   template <class Other>
   void add(const Other&, const LayerPlan& plan) {
-    throw Error(ExitCode::bug, fmt::format("bench: no case for {}", layer_type(plan.spec)));
+    throw Error(ErrorCode::bug, fmt::format("bench: no case for {}", layer_type(plan.spec)));
   }
 
   void add_activation(ActivationKind kind, const char* name, const LayerPlan& plan) {

@@ -42,7 +42,7 @@ struct MaxProblem {
   std::string check(const std::string& who) {
     for (std::int64_t i = 0; i < c.size(); ++i)
       if (c[i] != expected[i])
-        throw Error(ExitCode::bug, fmt::format("max by {}: element {} is {}, not {}", who, i, c[i], expected[i]));
+        throw Error(ErrorCode::bug, fmt::format("max by {}: element {} is {}, not {}", who, i, c[i], expected[i]));
     std::fill_n(c.data(), c.size(), -1);
     return "same";
   }

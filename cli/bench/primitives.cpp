@@ -192,7 +192,7 @@ bool is_primitive(const std::string& name) { return name == "max" || name == "xx
 
 void run_primitives(const BenchArguments& arguments, Console& console) {
   if (!arguments.backends.empty())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("--backend: bench {} measures every backend; leave it out", arguments.name));
   PrimitiveOptions options{.quick = arguments.quick};
   if (arguments.threads > 0) std::erase_if(options.threads, [&](int count) { return count > arguments.threads; });

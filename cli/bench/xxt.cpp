@@ -40,7 +40,7 @@ struct XxtProblem {
   std::string check_bits(const std::string& who) {
     for (std::int64_t i = 0; i < y.size(); ++i)
       if (y[i] != expected[i])
-        throw Error(ExitCode::bug,
+        throw Error(ErrorCode::bug,
                     fmt::format("xxt by {}: element ({}, {}) is {}, not {}", who, i / n, i % n, y[i], expected[i]));
     forget();
     return "same";
@@ -56,7 +56,7 @@ struct XxtProblem {
     }
     const double share = distance / largest;
     if (!(share <= double(k) * double(std::numeric_limits<float>::epsilon())))
-      throw Error(ExitCode::bug,
+      throw Error(ErrorCode::bug,
                   fmt::format("xxt by {}: {} of the largest element away from the definition", who, share));
     forget();
     return share == 0 ? "same" : fmt::format("within {:.1g}", share);

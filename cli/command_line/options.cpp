@@ -37,7 +37,7 @@ Backend backend_named(const std::string& name) {
   const auto& names = backend_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
-    throw Error(ExitCode::usage, fmt::format("--backend {}: unknown name{}", name, suggestion(name, names)));
+    throw Error(ErrorCode::usage, fmt::format("--backend {}: unknown name{}", name, suggestion(name, names)));
   return static_cast<Backend>(found - names.begin());
 }
 

@@ -22,15 +22,15 @@ void check_command(std::span<const Command> commands, int argc, const char* cons
   std::vector<std::string> names;
   for (const Command& command : commands) names.emplace_back(command.name);
   if (argc < 2)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("a command is missing: {}; lockstep --help shows examples", fmt::join(names, ", ")));
   const std::string first = argv[1];
   if (first == "-h" || first == "--help" || first == "--version") return;
   if (first.starts_with("-"))
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("unknown option {}; options stand after a command: lockstep train ...", first));
   if (std::find(names.begin(), names.end(), first) != names.end()) return;
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("unknown command {}{}; lockstep --help shows examples", first, suggestion(first, names)));
 }
 
@@ -39,13 +39,13 @@ void check_command(std::span<const Command> commands, int argc, const char* cons
   const std::vector<std::string> extras = command.remaining(true);
   const std::string extra = extras.empty() ? "" : extras.front();
   const std::string help = fmt::format("; see lockstep {} --help", command.get_name());
-  if (!extra.starts_with("-")) throw Error(ExitCode::usage, fmt::format("unexpected argument {}{}", extra, help));
+  if (!extra.starts_with("-")) throw Error(ErrorCode::usage, fmt::format("unexpected argument {}{}", extra, help));
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const auto near = nearest(extra.substr(0, extra.find('=')), known);
-  throw Error(ExitCode::usage, fmt::format("unknown option {}{}{}", extra,
-                                           near ? fmt::format("; did you mean {}?", *near) : "", near ? "" : help));
+  throw Error(ErrorCode::usage, fmt::format("unknown option {}{}{}", extra,
+                                            near ? fmt::format("; did you mean {}?", *near) : "", near ? "" : help));
 }
 
 /// A command on the command line, before it is known whether it is the one.
@@ -88,7 +88,7 @@ Request parse_command_line(int argc, const char* const* argv, std::span<const Co
   } catch (const CLI::ExtrasError&) {
     fail_extra(chosen());
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}; see lockstep {} --help", one_line(error.what()), chosen().get_name()));
   }
   for (const Declared& one : declared)

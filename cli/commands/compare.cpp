@@ -24,7 +24,7 @@ struct CompareArguments {
 };
 
 void run_compare(const CompareArguments& arguments, Console& console) {
-  if (arguments.runs.size() < 2) throw Error(ExitCode::usage, "compare needs at least two run directories");
+  if (arguments.runs.size() < 2) throw Error(ErrorCode::usage, "compare needs at least two run directories");
   const Comparison comparison = compare_runs({arguments.runs.begin(), arguments.runs.end()});
   const report::Document document = comparison_document(comparison);
   if (!arguments.out.empty()) {

@@ -86,7 +86,7 @@ std::vector<Part> parts(const CudaPresence& cuda) {
       const auto backend = static_cast<Backend>(i);
       static_cast<void>(make_table<float>(backend));
       if (std::string_view(backend_info(backend).device) == "cuda" && !cuda.missing.empty())
-        throw Error(ExitCode::usage, "needs CUDA: see below");
+        throw Error(ErrorCode::usage, "needs CUDA: see below");
       if (on_device(backend)) static_cast<void>(open_device(backend));
       return std::string(keeps_the_promise(backend) ? "same bits" : "equal within rounding");
     }));

@@ -120,7 +120,7 @@ std::string class_table(const Scores& scores, const std::vector<std::string>& na
 void run_eval(const EvalArguments& arguments, Console& console) {
   Model model = open_model(arguments.model, console);
   if (!model.info.loss)
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("{}: the file does not name the loss it was trained with", arguments.model));
   const ModelData data = load_model_data(arguments.model, model, arguments.data, console, DataUse::evaluation);
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));

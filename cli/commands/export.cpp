@@ -31,19 +31,19 @@ void run_export(const ExportArguments& arguments, Console& console) {
   std::error_code error;
   if (fs::exists(arguments.out, error)) {
     if (fs::equivalent(arguments.model, arguments.out, error))
-      throw Error(ExitCode::usage, fmt::format("{}: is the model itself; give another name", arguments.out));
+      throw Error(ErrorCode::usage, fmt::format("{}: is the model itself; give another name", arguments.out));
     if (!arguments.overwrite)
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("{}: exists; give another name, or --overwrite to replace it", arguments.out));
   }
   if (model.info.lengths && fs::path(arguments.out).extension() == ".onnx")
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: the model reads sequences that end at different steps, and its ONNX form has no input "
                             "for their lengths; export .safetensors",
                             arguments.out));
   const bool onnx = fs::path(arguments.out).extension() == ".onnx";
   if (arguments.raw && !onnx)
-    throw Error(ExitCode::usage, fmt::format("--raw is for .onnx files, not for {}", arguments.out));
+    throw Error(ErrorCode::usage, fmt::format("--raw is for .onnx files, not for {}", arguments.out));
   export_model(model.network, model.info, arguments.out, arguments.raw);
   const auto bytes = static_cast<std::int64_t>(fs::file_size(arguments.out, error));
   if (console.json()) {

@@ -235,7 +235,7 @@ Inspection inspect_data(const std::string& path) {
     case FileFormat::idx:
       return inspect_array(path, format);
   }
-  throw Error(ExitCode::bug, "inspect: unknown format");
+  throw Error(ErrorCode::bug, "inspect: unknown format");
 }
 
 }  // namespace lockstep::cli

@@ -124,12 +124,12 @@ class Supervisor {
   /// The run is lost, and no rank is left to write it to the run directory.
   [[noreturn]] void fail(const std::string& message) const {
     note_lost(out_of(arguments_.mpirun.command), message);
-    throw Error(ExitCode::peer_lost, message);
+    throw Error(ErrorCode::peer_lost, message);
   }
 
   bool is_loss(const Outcome& outcome) const {
     // The exit code of our own; of a process that a signal ended, as a shell and Open MPI count; and as MPICH does.
-    return outcome.killed || outcome.code == static_cast<int>(ExitCode::peer_lost) || outcome.code >= 128 ||
+    return outcome.killed || outcome.code == static_cast<int>(ErrorCode::peer_lost) || outcome.code >= 128 ||
            (!mpirun_.open_mpi && outcome.code == SIGKILL);
   }
 
@@ -140,7 +140,7 @@ class Supervisor {
   /// Returns where a restart is the answer.
   void finish(const Outcome& outcome) const {
     if (outcome.code == 0 && !outcome.killed) throw SilentEnd{0};
-    if (stopping_ && (outcome.killed || outcome.code != static_cast<int>(ExitCode::preempted)))
+    if (stopping_ && (outcome.killed || outcome.code != static_cast<int>(ErrorCode::preempted)))
       fail(fmt::format("stopped by a signal, but not saved ({}); go on from the last checkpoint with --resume",
                        words_for(outcome)));
     if (!is_loss(outcome)) throw SilentEnd{outcome.code};
@@ -260,13 +260,14 @@ class Supervisor {
 };
 
 void check_command(const std::vector<std::string>& command) {
-  if (command.empty()) throw Error(ExitCode::usage, "launch: what to start is missing: lockstep launch -n 4 train ...");
+  if (command.empty())
+    throw Error(ErrorCode::usage, "launch: what to start is missing: lockstep launch -n 4 train ...");
   if (command[0] != "train")
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("launch: {} {}; it starts lockstep train: see lockstep launch --help",
                             command[0].starts_with("-") ? "unknown option" : "cannot start", command[0]));
   if (out_of(command).empty())
-    throw Error(ExitCode::usage, "launch: train needs --out DIR: a restart goes on with the run there");
+    throw Error(ErrorCode::usage, "launch: train needs --out DIR: a restart goes on with the run there");
 }
 
 /// Names only: several of them, and subnets (10.1.0.0/16), are left to the MPI library.
@@ -274,11 +275,11 @@ void check_interface(const LaunchArguments& arguments) {
   const std::string& name = arguments.mpirun.interface;
   if (name.empty()) return;
   if (arguments.mpirun.hosts.empty())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 "launch: --interface names the network between hosts, and there is one host: give --hosts FILE, or "
                 "leave it out: ranks of one host use shared memory");
   if (name.find_first_of(",/") == std::string::npos && ::if_nametoindex(name.c_str()) == 0)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("launch: --interface {}: this host has no such network; ip -brief link lists them", name));
 }
 

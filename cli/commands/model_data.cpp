@@ -21,7 +21,7 @@ DataConfig config_of(const std::string& model_path, const DataArguments& argumen
   const std::filesystem::path beside = std::filesystem::path(model_path).replace_filename(kConfigFile);
   std::error_code ignored;
   if (std::filesystem::exists(beside, ignored)) return load_config(beside.string(), arguments.set).data;
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("{}: there is no {} beside it; say which data with --data SOURCE or --config FILE",
                           model_path, kConfigFile));
 }
@@ -69,8 +69,8 @@ ModelData load_model_data(const std::string& model_path, const Model& model, con
     if (arguments.split.empty() || arguments.split == name) return {part, name, config.source};
     present.emplace_back(name);
   }
-  throw Error(ExitCode::usage, fmt::format("--split {}: the data has no such part; it has {}", arguments.split,
-                                           fmt::join(present, ", ")));
+  throw Error(ErrorCode::usage, fmt::format("--split {}: the data has no such part; it has {}", arguments.split,
+                                            fmt::join(present, ", ")));
 }
 
 }  // namespace lockstep::cli

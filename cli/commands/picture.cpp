@@ -34,13 +34,13 @@ ImageShape image_input(const Model& model) {
   if (input.rank() == 2) return {1, input[0], input[1]};
   const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(double(input.elements()))));
   if (side * side == input.elements()) return {1, side, side};
-  throw Error(ExitCode::usage, fmt::format("the model takes {}, which is no picture; give an .npy file", input.str()));
+  throw Error(ErrorCode::usage, fmt::format("the model takes {}, which is no picture; give an .npy file", input.str()));
 }
 
 ImageColour colour_of(const ImageShape& image) {
   if (image.channels == 1) return ImageColour::grey;
   if (image.channels == 3) return ImageColour::rgb;
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("the model takes {}, a picture has 1 or 3", count_of(image.channels, "channel")));
 }
 
@@ -63,8 +63,8 @@ Samples read_picture(const std::string& path, const Model& model, Console& conso
   const std::int64_t height = samples.shape[1], width = samples.shape[2];
   if (height == wanted.height && width == wanted.width) return samples;
   if (wanted.height != wanted.width)
-    throw Error(ExitCode::usage, fmt::format("{}: is {}x{}, the model takes {}x{}; resize it", path, height, width,
-                                             wanted.height, wanted.width));
+    throw Error(ErrorCode::usage, fmt::format("{}: is {}x{}, the model takes {}x{}; resize it", path, height, width,
+                                              wanted.height, wanted.width));
   const std::string method = trained.resize.size != 0 ? trained.resize.method : "bicubic";
   console.note(fmt::format("{}: resized from {}x{} to {}x{} ({}){}", one_line(path), height, width, wanted.height,
                            wanted.width, method, height == width ? "" : "; it is not square, so it is distorted"));
@@ -94,7 +94,7 @@ ReadArray read_array(const Array& array, const std::string& path, const Model& m
   const std::int64_t count = samples_in(array, input);
   if (count == 0)
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         fmt::format("{}: holds {}, the model takes {}{}{}", path, array.describe(), input.str(),
                     source.rank() > 0 && source != input ? fmt::format(" or, as in training, {}", source.str()) : "",
                     array.elements() % input.elements() == 0
@@ -137,7 +137,7 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
     samples = read_picture(path, model, console);
     picture = true;
   } else {
-    throw Error(ExitCode::usage, fmt::format("{}: predict reads .png, .jpg and .npy files here", path));
+    throw Error(ErrorCode::usage, fmt::format("{}: predict reads .png, .jpg and .npy files here", path));
   }
   if (model.info.lengths)
     console.note(
@@ -145,7 +145,7 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
   const double white = bytes || above_one(samples) ? 255 : 1;
   if (options.invert) invert(samples, white);
   if (const Shape& s = samples.shape; options.transpose && raw && s.rank() > 1 && s[s.rank() - 2] != s[s.rank() - 1])
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: --transpose of samples {} does not give the shape of the samples that "
                             "the model was trained on",
                             path, s.str()));
@@ -159,7 +159,7 @@ std::shared_ptr<const Dataset> load_picture(const std::string& path, const Model
   const std::optional<Scaling> trained = scaling_of(model.info);
   if (!trained) return data;
   if (!trained->fits(data->features()))
-    throw Error(ExitCode::checkpoint, "the model's scaling does not fit its input; the file is damaged");
+    throw Error(ErrorCode::checkpoint, "the model's scaling does not fit its input; the file is damaged");
   const ElementType type = bytes ? ElementType::uint8 : ElementType::float64;
   return data->scaled(*scaling_for(model.info, type, white, data->features()));
 }

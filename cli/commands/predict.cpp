@@ -86,7 +86,7 @@ class Prediction {
     const bool known = std::all_of(items_.begin(), items_.end(),
                                    [](const auto& item) { return item.label >= 0 || !item.target.empty(); });
     if (arguments_.with_truth && !known)
-      throw Error(ExitCode::usage, "--true: the data has no labels, or not for every sample");
+      throw Error(ErrorCode::usage, "--true: the data has no labels, or not for every sample");
     if (arguments_.format == "csv") return console_.print(predictions_csv(items_, outputs_, arguments_.with_truth));
     if (arguments_.format == "jsonl")
       return console_.print(predictions_json_lines(items_, outputs_, arguments_.with_truth));
@@ -129,12 +129,12 @@ class Prediction {
 
 void run_predict(const PredictArguments& arguments, Console& console) {
   if (!arguments.files.empty() && !arguments.data.data.empty())
-    throw Error(ExitCode::usage, "predict: give files, or --data, not both");
+    throw Error(ErrorCode::usage, "predict: give files, or --data, not both");
   if (console.json() && !arguments.format.empty())
-    throw Error(ExitCode::usage, "predict: --json is one array; give --json or --format, not both");
+    throw Error(ErrorCode::usage, "predict: --json is one array; give --json or --format, not both");
   for (const std::string& path : arguments.files)
     if (!arguments.rows.empty() && is_single(path))
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("predict: --rows chooses rows of a table or data set; {} is read whole", one_line(path)));
   const Model model = open_model(arguments.model, console);
   if (const auto note = promise_note(arguments.backend)) console.note(*note);

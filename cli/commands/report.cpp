@@ -63,7 +63,7 @@ struct Made {
 
 Made make(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) throw Error(ExitCode::usage, fmt::format("{}: there is no such file", path.string()));
+  if (!fs::exists(path, error)) throw Error(ErrorCode::usage, fmt::format("{}: there is no such file", path.string()));
   if (!fs::is_directory(path, error)) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     return {.document = document_of(read_results(path)), .folder = folder};
@@ -71,7 +71,7 @@ Made make(const fs::path& path) {
   if (fs::exists(path / kResultsFile, error))
     return {.document = document_of(read_results(path / kResultsFile)), .folder = path};
   if (fs::exists(path / kMetricsFile, error)) return {.document = run_document(path), .folder = path, .run = true};
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("{}: holds neither {} nor {}; give the folder of a run, or a file of results", path.string(),
                           kResultsFile, kMetricsFile));
 }
@@ -80,7 +80,7 @@ Made make(const fs::path& path) {
 void open_page(const fs::path& page) {
   const auto opener = find_program("xdg-open");
   if (!opener)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("--open needs the program xdg-open (Debian: xdg-utils); open {} in a browser",
                             one_line(fs::absolute(page).string())));
   start_detached({*opener, fs::absolute(page).string()});

@@ -71,9 +71,9 @@ std::vector<std::vector<std::string>> combinations(const std::vector<std::string
   for (const std::string& grid : grids) {
     const std::size_t equals = grid.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == grid.size())
-      throw Error(ExitCode::usage, fmt::format("--grid {}: write --grid section.key=value,value, for example --grid "
-                                               "train.optimizer.lr=1e-3,3e-3",
-                                               one_line(grid)));
+      throw Error(ErrorCode::usage, fmt::format("--grid {}: write --grid section.key=value,value, for example --grid "
+                                                "train.optimizer.lr=1e-3,3e-3",
+                                                one_line(grid)));
     const std::string key = grid.substr(0, equals);
     std::vector<std::vector<std::string>> more;
     for (const auto& before : all)
@@ -83,7 +83,7 @@ std::vector<std::vector<std::string>> combinations(const std::vector<std::string
       }
     all = std::move(more);
     if (all.size() > kMostRuns)
-      throw Error(ExitCode::usage, fmt::format("the grid has more than {} combinations", kMostRuns));
+      throw Error(ErrorCode::usage, fmt::format("the grid has more than {} combinations", kMostRuns));
   }
   return all;
 }
@@ -103,7 +103,7 @@ void check_same(const SweepRun& run, const SweepArguments& arguments) {
   set.insert(set.end(), run.set.begin(), run.set.end());
   const std::string wanted = resolved_toml(load_config(arguments.config, set));
   if (const auto difference = find_difference(read_text(file, 1 << 20), wanted))
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{} holds a run with {} = {}, not {}; give another --out", one_line(run.folder.string()),
                             difference->key, difference->first, difference->second));
 }
@@ -133,11 +133,11 @@ class Sweep {
       workers.emplace_back([this] { work(); });
     for (std::thread& worker : workers) worker.join();
     if (stop_requested())
-      throw Error(ExitCode::preempted, "stopped by a signal, and the runs are saved; the same command goes on");
+      throw Error(ErrorCode::preempted, "stopped by a signal, and the runs are saved; the same command goes on");
     std::vector<fs::path> finished;
     for (const SweepRun& run : runs_)
       if (is_finished(run.folder)) finished.push_back(run.folder);
-    if (finished.empty()) throw Error(ExitCode::usage, fmt::format("no run finished; the first: {}", first_failure_));
+    if (finished.empty()) throw Error(ErrorCode::usage, fmt::format("no run finished; the first: {}", first_failure_));
     const Comparison comparison = compare_runs(finished);
     const report::Document document = comparison_document(comparison);
     console_.print(console_.json() ? report::tables_json(document) : report::to_text(document));
@@ -183,7 +183,7 @@ class Sweep {
     const std::lock_guard lock(mutex_);
     if (first_failure_.empty()) {
       first_failure_ = done.reason();
-      failure_ = done.code >= 2 && done.code <= 10 ? static_cast<ExitCode>(done.code) : ExitCode::usage;
+      failure_ = done.code >= 2 && done.code <= 10 ? static_cast<ErrorCode>(done.code) : ErrorCode::usage;
     }
     console_.note(fmt::format("{}: {}", one_line(name), one_line(done.reason())));
   }
@@ -199,7 +199,7 @@ class Sweep {
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_{};
   std::string first_failure_{};
-  ExitCode failure_ = ExitCode::usage;
+  ErrorCode failure_ = ErrorCode::usage;
 };
 
 }  // namespace

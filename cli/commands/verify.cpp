@@ -49,7 +49,7 @@ Verification verify(const VerifyArguments& arguments, Console& console) {
     return verify_certificate(
         path, arguments.model.empty() ? path.parent_path() / kModelFile : std::filesystem::path(arguments.model));
   if (!arguments.model.empty())
-    throw Error(ExitCode::usage, "--model belongs to a certificate, not to a run directory");
+    throw Error(ErrorCode::usage, "--model belongs to a certificate, not to a run directory");
   VerifyOptions options = arguments.options;
   options.segments = arguments.segments;
   options.seed = arguments.seed >= 0 ? static_cast<std::uint64_t>(arguments.seed) : std::random_device()() % 1'000'000;
@@ -67,7 +67,7 @@ void run_verify(const VerifyArguments& arguments, Console& console) {
   if (found.holds()) return;
   for (const Claim& each : found.claims)
     if (!each.holds)
-      throw Error(ExitCode::integrity,
+      throw Error(ErrorCode::integrity,
                   fmt::format("{}: {}: {}", one_line(found.name), each.what, one_line(each.detail)));
 }
 

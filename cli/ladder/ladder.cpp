@@ -77,7 +77,7 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
   const LadderMeasurement ladder = measure_rungs(
       arguments, console, stop_requested,
       [&](const LadderMeasurement& so_far) { write_results(folder, results_of(so_far, "killed before its end")); });
-  if (ladder.rungs.empty()) throw Error(ExitCode::preempted, stopped + " before anything was measured");
+  if (ladder.rungs.empty()) throw Error(ErrorCode::preempted, stopped + " before anything was measured");
   const std::vector<Result> results = results_of(ladder, ladder.stopped ? stopped : "");
   write_results(folder, results);
   const auto files =
@@ -89,7 +89,7 @@ void run_ladder(const LadderArguments& arguments, Console& console) {
     console.print(fmt::format("\nreport   {}\n", one_line(files.front().string())));
   }
   if (ladder.stopped)
-    throw Error(ExitCode::preempted,
+    throw Error(ErrorCode::preempted,
                 fmt::format("{}; what was measured until then is in {}", stopped, folder.string()));
 }
 

@@ -51,7 +51,7 @@ class LadderRun {
       profile();
       curve();
     } catch (const Error& error) {
-      if (error.code() != ExitCode::preempted) throw;
+      if (error.code() != ErrorCode::preempted) throw;
     }
     ladder_.stopped = stopped_();
     std::erase_if(ladder_.rungs, [](const RungMeasurement& each) { return each.sampled.samples.empty(); });
@@ -118,7 +118,7 @@ class LadderRun {
     }
     if (arguments_.rungs.empty())
       for (const LeftOutRung& each : missing_groups(rungs, available_cpus())) leave_out(each.rung, each.why);
-    if (ladder_.rungs.empty()) throw Error(ExitCode::usage, "ladder: none of the chosen rungs runs here");
+    if (ladder_.rungs.empty()) throw Error(ErrorCode::usage, "ladder: none of the chosen rungs runs here");
   }
 
   void probe_rung(const Rung& rung, std::int64_t usual, double epoch) {
@@ -139,7 +139,7 @@ class LadderRun {
       if (slow) reference_.on(samples);
       ladder_.rungs.push_back(std::move(measured));
     } catch (const Error& error) {
-      if (error.code() == ExitCode::preempted) throw;
+      if (error.code() == ErrorCode::preempted) throw;
       leave_out(rung, error.what());
     }
   }
@@ -156,7 +156,7 @@ class LadderRun {
           {.rung = rung, .samples = samples, .mark = WeightMark::own_weights, .version = peer->version()});
       peers_[rung.id] = std::move(peer);
     } catch (const Error& error) {
-      if (error.code() == ExitCode::preempted) throw;
+      if (error.code() == ErrorCode::preempted) throw;
       leave_out(rung, error.what());
     }
   }
@@ -189,7 +189,7 @@ class LadderRun {
     try {
       reference_.compare_peer(measured, *peers_.at(measured.rung.id));
     } catch (const Error& error) {
-      if (error.code() == ExitCode::preempted) throw;
+      if (error.code() == ErrorCode::preempted) throw;
       console_.note(fmt::format("weights of {} not compared: {}", measured.rung.title, error.what()));
     }
   }
@@ -239,7 +239,7 @@ class LadderRun {
       try {
         measured.profile = run_turn(measured.rung, ladder_.setting, measured.samples, kTurnLimit, true).profile;
       } catch (const Error& error) {
-        if (error.code() == ExitCode::preempted) throw;
+        if (error.code() == ErrorCode::preempted) throw;
         console_.note(fmt::format("no spans of {}: {}", measured.rung.title, error.what()));
       }
     }

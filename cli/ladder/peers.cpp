@@ -122,7 +122,7 @@ PeerAnswer PeerRung::run(double seconds) {
   for (const auto& [key, into] : {std::pair{"accuracy", &answer.accuracy}, {"loss", &answer.loss}})
     if (json.contains(key) && json[key].is_number()) *into = json[key].get<double>();
   if (!json.contains("seconds") || !json["seconds"].is_number())
-    throw Error(ExitCode::peer_lost, "it did not say how long it took");
+    throw Error(ErrorCode::peer_lost, "it did not say how long it took");
   answer.seconds = json["seconds"].get<double>() / kEpochs;
   return answer;
 }

@@ -105,7 +105,7 @@ LadderLines ladder_lines(std::span<const Result> results) {
                      .left_out = lines_of<LeftOutRecord>(results, "verdict")};
   std::erase_if(ladder.rungs,
                 [](const RungLine& each) { return each.group == RungGroup::weak || each.samples.empty(); });
-  if (ladder.rungs.empty()) throw Error(ExitCode::data, "the results hold no rung of a ladder");
+  if (ladder.rungs.empty()) throw Error(ErrorCode::data, "the results hold no rung of a ladder");
   return ladder;
 }
 

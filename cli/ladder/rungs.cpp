@@ -109,7 +109,7 @@ std::vector<Rung> chosen_rungs(std::vector<Rung> all, const std::vector<std::str
     if (std::any_of(all.begin(), all.end(), [&](const Rung& rung) { return fits(rung, name, known); })) continue;
     const auto crowded = rung_by_numbers(name);
     if (!crowded)
-      throw Error(ExitCode::usage, fmt::format("--rungs {}: no such rung here{}", name, suggestion(name, known)));
+      throw Error(ErrorCode::usage, fmt::format("--rungs {}: no such rung here{}", name, suggestion(name, known)));
     all.push_back(*crowded);
     known.push_back(name);
   }

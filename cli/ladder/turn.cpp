@@ -46,7 +46,7 @@ std::vector<std::string> train_words(const Rung& rung, const TurnSetting& settin
 }
 
 [[noreturn]] void not_understood(const std::string& what) {
-  throw Error(ExitCode::bug, fmt::format("the run of a rung did not say {}", what));
+  throw Error(ErrorCode::bug, fmt::format("the run of a rung did not say {}", what));
 }
 
 const Json& member(const Json& json, const char* key) {
@@ -145,10 +145,11 @@ Turn run_turn(const Rung& rung, const TurnSetting& setting, std::int64_t samples
   const auto begin = std::chrono::steady_clock::now();
   const Captured end = start(rung, std::move(words), setting, limit);
   Turn turn{.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
-  if (end.stopped) throw Error(ExitCode::preempted, end.reason());
-  if (end.timed_out) throw Error(ExitCode::peer_lost, fmt::format("it took longer than {:.0f} s and was ended", limit));
+  if (end.stopped) throw Error(ErrorCode::preempted, end.reason());
+  if (end.timed_out)
+    throw Error(ErrorCode::peer_lost, fmt::format("it took longer than {:.0f} s and was ended", limit));
   if (end.code != 0)
-    throw Error(end.code == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::bug, end.reason());
+    throw Error(end.code == static_cast<int>(ErrorCode::usage) ? ErrorCode::usage : ErrorCode::bug, end.reason());
   const Json json = Json::parse(end.out, nullptr, false);
   turn.weight_hash = member(json, "weight_hash").get<std::string>();
   turn.threads_note = json.value("threads_note", std::string());

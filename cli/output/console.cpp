@@ -46,7 +46,7 @@ int Console::width() const {
 void Console::print(std::string_view text) {
   draw("");
   const int error = write_all(STDOUT_FILENO, text);
-  if (error != 0 && error != EPIPE) fail_system(ExitCode::resources, "standard output", error);
+  if (error != 0 && error != EPIPE) fail_system(ErrorCode::resources, "standard output", error);
 }
 
 void Console::note(std::string_view line) {
@@ -69,7 +69,7 @@ void prepare_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) != -1) continue;
     // open() takes the lowest free number, and those below are taken by now.
-    if (::open("/dev/null", O_RDWR) != descriptor) std::_Exit(static_cast<int>(ExitCode::resources));
+    if (::open("/dev/null", O_RDWR) != descriptor) std::_Exit(static_cast<int>(ErrorCode::resources));
   }
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

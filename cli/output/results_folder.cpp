@@ -19,9 +19,9 @@ fs::path prepare_results_folder(const std::string& path, const std::string& name
   } else if (fs::exists(folder) && !(fs::is_directory(folder) && fs::is_empty(folder))) {
     const bool ours = fs::exists(folder / kResultsFile);
     if (!ours || !overwrite)
-      throw Error(ExitCode::usage, fmt::format("--out {}: {}", path,
-                                               ours ? "holds an earlier measurement; --overwrite replaces it"
-                                                    : "exists and is no measurement of Lockstep's"));
+      throw Error(ErrorCode::usage, fmt::format("--out {}: {}", path,
+                                                ours ? "holds an earlier measurement; --overwrite replaces it"
+                                                     : "exists and is no measurement of Lockstep's"));
   }
   std::error_code error;
   // A report of what is about to be replaced would say the wrong thing, should this measurement be stopped.

@@ -16,7 +16,7 @@ constexpr std::size_t kMostRows = 1'000'000;
 
 std::vector<std::int64_t> parse_rows(const std::string& text, std::int64_t size) {
   const auto fail = [&](std::string_view why) {
-    throw Error(ExitCode::usage, fmt::format("--rows {}: {}", text, why));
+    throw Error(ErrorCode::usage, fmt::format("--rows {}: {}", text, why));
   };
   const char *at = text.data(), *const end = at + text.size();
   const auto number = [&] {

@@ -43,20 +43,20 @@ void Conversation::signal_group(int number) const { ::kill(-child_, number); }
 Json Conversation::answer(double seconds) {
   const auto limit = Clock::now() + milliseconds_of(seconds);
   while (pending_.find('\n') == std::string::npos) {
-    if (stopped_ && stopped_()) throw Error(ExitCode::preempted, "stopped by a signal");
-    if (Clock::now() > limit) throw Error(ExitCode::peer_lost, fmt::format("no answer within {:.0f} s", seconds));
+    if (stopped_ && stopped_()) throw Error(ErrorCode::preempted, "stopped by a signal");
+    if (Clock::now() > limit) throw Error(ErrorCode::peer_lost, fmt::format("no answer within {:.0f} s", seconds));
     if (!from_.open()) {
       for (const auto end = Clock::now() + kLastWords; errors_.open() && Clock::now() < end;)
         read_ready(from_, pending_, errors_, said_);
       const std::string last = last_line(said_);
-      throw Error(ExitCode::peer_lost, last.empty() ? "it ended" : last);
+      throw Error(ErrorCode::peer_lost, last.empty() ? "it ended" : last);
     }
     read_ready(from_, pending_, errors_, said_);
   }
   const std::size_t end = pending_.find('\n');
   Json json = Json::parse(pending_.substr(0, end), nullptr, false);
   pending_.erase(0, end + 1);
-  if (!json.is_object()) throw Error(ExitCode::peer_lost, "it answered with something else than JSON");
+  if (!json.is_object()) throw Error(ErrorCode::peer_lost, "it answered with something else than JSON");
   return json;
 }
 

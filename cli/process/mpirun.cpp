@@ -56,7 +56,7 @@ std::vector<std::string> run_words(const std::vector<std::string>& command, bool
 
 std::vector<Host> read_hosts(const std::string& file) {
   std::ifstream in(file);
-  if (!in) throw Error(ExitCode::usage, fmt::format("--hosts {}: cannot be read", file));
+  if (!in) throw Error(ErrorCode::usage, fmt::format("--hosts {}: cannot be read", file));
   std::vector<Host> hosts;
   int number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -76,12 +76,12 @@ std::vector<Host> read_hosts(const std::string& file) {
     Host host{name, 0};
     const auto [end, error] = std::from_chars(slots.data(), slots.data() + slots.size(), host.slots);
     if (error != std::errc() || end != slots.data() + slots.size() || host.slots < 1 || !rest.empty() || name.empty())
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("--hosts {}: line {}: expected \"name slots=4\" or \"name:4\", found \"{}\"", file,
                               number, one_line(line)));
     hosts.push_back(host);
   }
-  if (hosts.empty()) throw Error(ExitCode::usage, fmt::format("--hosts {}: names no host", file));
+  if (hosts.empty()) throw Error(ErrorCode::usage, fmt::format("--hosts {}: names no host", file));
   return hosts;
 }
 
@@ -95,9 +95,9 @@ Mpirun find_mpirun(const std::string& wanted) {
     const bool open_mpi = is_open_mpi(*program);
     if (wanted.empty() || (wanted == "openmpi") == open_mpi) return {*program, open_mpi};
   }
-  if (wanted == "mpich") throw Error(ExitCode::usage, "MPICH's mpirun is not installed: sudo apt-get install mpich");
-  throw Error(ExitCode::usage, fmt::format("{}mpirun is not installed: sudo apt-get install openmpi-bin",
-                                           wanted.empty() ? "" : "Open MPI's "));
+  if (wanted == "mpich") throw Error(ErrorCode::usage, "MPICH's mpirun is not installed: sudo apt-get install mpich");
+  throw Error(ErrorCode::usage, fmt::format("{}mpirun is not installed: sudo apt-get install openmpi-bin",
+                                            wanted.empty() ? "" : "Open MPI's "));
 }
 
 StartCommand start_command(const Mpirun& mpirun, const MpirunOptions& options, int ranks,

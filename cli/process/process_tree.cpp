@@ -79,7 +79,7 @@ pid_t start_process(const std::vector<std::string>& words, const Environment& mo
   const std::vector<char*> arguments = pointers_to(words), environment = pointers_to(variables);
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
-  if (child < 0) fail_system(ExitCode::resources, words[0], errno);
+  if (child < 0) fail_system(ErrorCode::resources, words[0], errno);
   if (child == 0) become(arguments.data(), environment.data(), self, streams);
   ::setpgid(child, child);  // parent and child both do it: the first one counts
   return child;
@@ -149,7 +149,7 @@ bool succeeds(const std::vector<std::string>& words, std::chrono::milliseconds p
 }
 
 Pipe::Pipe() {
-  if (::pipe2(ends_.data(), O_CLOEXEC) != 0) fail_system(ExitCode::resources, "pipe", errno);
+  if (::pipe2(ends_.data(), O_CLOEXEC) != 0) fail_system(ErrorCode::resources, "pipe", errno);
 }
 
 Pipe::~Pipe() {

@@ -44,7 +44,7 @@ void start_detached(const std::vector<std::string>& words) {
   const int error = posix_spawn(&process, arguments[0], &files, &session, arguments.data(), environ);
   posix_spawnattr_destroy(&session);
   posix_spawn_file_actions_destroy(&files);
-  if (error != 0) fail_system(ExitCode::resources, words[0], error);
+  if (error != 0) fail_system(ErrorCode::resources, words[0], error);
 }
 
 std::string own_program() { return fs::read_symlink("/proc/self/exe").string(); }
@@ -72,7 +72,7 @@ std::optional<std::string> find_python(const std::vector<std::string>& modules) 
   std::vector<std::string> candidates;
   if (const auto given = environment_text("LOCKSTEP_PYTHON")) {
     if (::access(given->c_str(), X_OK) != 0 && !find_program(*given))
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("LOCKSTEP_PYTHON={}: no such program; set it to a Python, or unset it", *given));
     candidates.push_back(*given);
   }
@@ -86,7 +86,7 @@ std::optional<std::string> find_python(const std::vector<std::string>& modules) 
 
 TemporaryFolder::TemporaryFolder(const std::string& purpose) {
   std::string name = (fs::temp_directory_path() / fmt::format("lockstep-{}-XXXXXX", purpose)).string();
-  if (::mkdtemp(name.data()) == nullptr) fail_system(ExitCode::resources, name, errno);
+  if (::mkdtemp(name.data()) == nullptr) fail_system(ErrorCode::resources, name, errno);
   path_ = name;
 }
 

@@ -151,7 +151,7 @@ const Result* Findings::find(std::string_view name) const {
 
 const Result& Findings::get(std::string_view name) const {
   if (const Result* const found = find(name)) return *found;
-  throw Error(ExitCode::data, fmt::format("results.jsonl: no result \"{}\"; measure again", name));
+  throw Error(ErrorCode::data, fmt::format("results.jsonl: no result \"{}\"; measure again", name));
 }
 
 bool Findings::is_in_series(const Result& result, std::string_view prefix) {
@@ -165,7 +165,7 @@ std::string short_name(const Result& result) {
 
 double median_of(const Result& result) {
   if (const auto summary = result.summary()) return summary->median;
-  throw Error(ExitCode::data, fmt::format("results.jsonl: \"{}\" has no samples; measure again", result.name));
+  throw Error(ErrorCode::data, fmt::format("results.jsonl: \"{}\" has no samples; measure again", result.name));
 }
 
 }  // namespace lockstep::cli

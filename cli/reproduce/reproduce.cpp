@@ -98,8 +98,8 @@ const Experiment& experiment_named(const std::string& name) {
     if (one.name == name) return one;
     names.push_back(one.name);
   }
-  throw Error(ExitCode::usage, fmt::format("reproduce {}: no such experiment{}; lockstep reproduce lists them",
-                                           one_line(name), suggestion(name, names)));
+  throw Error(ErrorCode::usage, fmt::format("reproduce {}: no such experiment{}; lockstep reproduce lists them",
+                                            one_line(name), suggestion(name, names)));
 }
 
 /// The command line of the run.
@@ -223,25 +223,25 @@ void measure(const Experiment& experiment, const ReproduceArguments& arguments, 
 const Experiment& experiment_of(const std::string& folder) {
   const Findings findings(read_results(fs::path(folder) / kResultsFile));
   if (const auto run = findings.find_line<RunRecord>(kRun)) return experiment_named(run->experiment);
-  throw Error(ExitCode::data, fmt::format("--from {}: its results.jsonl is not of lockstep reproduce", folder));
+  throw Error(ErrorCode::data, fmt::format("--from {}: its results.jsonl is not of lockstep reproduce", folder));
 }
 
 void run_reproduce(const ReproduceArguments& arguments, Console& console) {
   if (arguments.rank_runs > 0) return run_conv_rank(arguments.rank_runs, arguments.data, console);
   if (!arguments.from.empty()) {
     if (!arguments.name.empty() || !arguments.out.empty())
-      throw Error(ExitCode::usage, "--from DIR makes the report of DIR again; NAME and --out do not go with it");
+      throw Error(ErrorCode::usage, "--from DIR makes the report of DIR again; NAME and --out do not go with it");
     return show(experiment_of(arguments.from), arguments.from, console);
   }
   if (arguments.name.empty()) return list_experiments(console);
   const Experiment& experiment = experiment_named(arguments.name);
   if (!arguments.data.empty() && experiment.data.empty())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("reproduce {}: --data {}: this experiment makes its own data and reads no file; "
                             "leave --data out",
                             experiment.name, one_line(arguments.data)));
   if (!arguments.data.empty() && !fs::exists(arguments.data))  // before a folder is made for it
-    throw Error(ExitCode::data, fmt::format("--data {}: there is no such file or folder", arguments.data));
+    throw Error(ErrorCode::data, fmt::format("--data {}: there is no such file or folder", arguments.data));
   const RunDirectory directory(
       {.path = arguments.out, .name = experiment.name, .overwrite = arguments.overwrite, .resumable = false});
   directory.clear();

@@ -38,7 +38,7 @@ const std::vector<std::string>& settings() {
 SimulatedStep parse_result(const std::string& text) {
   const auto json = nlohmann::json::parse(text);
   if (json.contains("error"))
-    throw Error(static_cast<ExitCode>(json.at("code").get<int>()), json.at("error").get<std::string>());
+    throw Error(static_cast<ErrorCode>(json.at("code").get<int>()), json.at("error").get<std::string>());
   return {.seconds = json.at("step_seconds").get<std::vector<double>>(),
           .mean_seconds = json.at("mean_seconds").get<double>(),
           .work_seconds = json.at("work_seconds").get<std::vector<double>>(),
@@ -53,11 +53,11 @@ Simulator find_simulator() {
   const std::optional<std::string> smpirun = find_program("smpirun");
   if (!smpirun)
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         "simulate needs SimGrid, whose smpirun is not here: sudo apt-get install libsimgrid-dev, and build again");
   if (const fs::path driver = find_plugin("lockstep_smpi.so"); !driver.empty())
     return {*smpirun, fs::absolute(driver).string()};
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               "this build of Lockstep has no part for SimGrid: sudo apt-get install libsimgrid-dev, and build again");
 }
 
@@ -86,13 +86,13 @@ SimulatedStep simulate_step(const Simulator& simulator, const StepPlan& plan, co
   const Captured done = run_captured(words, {.patience = milliseconds_of(run.timeout),
                                              .environment = {{"TMPDIR", folder.path().string()}},
                                              .stopped = stop_requested});
-  if (done.stopped) throw Error(ExitCode::preempted, "stopped by a signal");
-  if (fs::exists(result)) return parse_result(read_text(result, std::int64_t{1} << 28, ExitCode::bug));
+  if (done.stopped) throw Error(ErrorCode::preempted, "stopped by a signal");
+  if (fs::exists(result)) return parse_result(read_text(result, std::int64_t{1} << 28, ErrorCode::bug));
   if (done.timed_out)
-    throw Error(ExitCode::resources,
+    throw Error(ErrorCode::resources,
                 fmt::format("{} nodes were not simulated within {:.0f} s; a longer --timeout or fewer --nodes help",
                             run.nodes, run.timeout));
-  throw Error(ExitCode::bug, fmt::format("{} failed on {} nodes: {}", simulator.smpirun, run.nodes, done.reason()));
+  throw Error(ErrorCode::bug, fmt::format("{} failed on {} nodes: {}", simulator.smpirun, run.nodes, done.reason()));
 }
 
 }  // namespace lockstep::cli

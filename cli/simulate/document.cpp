@@ -288,8 +288,8 @@ report::Document simulation_document(std::span<const Result> results) {
   for (const ScalingKind scaling : study.scalings)
     for (const Series& series : study.series)
       if (const auto [any, one] = found(points, scaling, series.name); any && !one)
-        throw Error(ExitCode::data, fmt::format("the simulations of {} scaling, {} lack the one on 1 node",
-                                                enum_name(scaling), series.name));
+        throw Error(ErrorCode::data, fmt::format("the simulations of {} scaling, {} lack the one on 1 node",
+                                                 enum_name(scaling), series.name));
   return study_document(study, points, names);
 }
 

@@ -35,7 +35,7 @@ double measure_steps(const StepPlan& plan, const Dataset& samples, Ranks& ranks)
 }
 
 void run_rank(Ranks& ranks, const std::string& plan_file, const std::string& result_file) {
-  const StepPlan plan = parse_plan(read_text(plan_file, kMaxBytes, ExitCode::usage));
+  const StepPlan plan = parse_plan(read_text(plan_file, kMaxBytes, ErrorCode::usage));
   const auto samples = make_step_samples(plan);
   const MachineModel place = locate_ranks(ranks);
   bind_to_core(ranks, place);
@@ -83,12 +83,12 @@ RealSteps measure_real_steps(const StepPlan& plan, int ranks, const MpirunOption
   arguments.command = {"simulate", "plan", "--plan", plan_file, "--result", result};
   const Captured done =
       run_on_ranks(ranks, arguments, "simulate", {.patience = milliseconds_of(timeout), .stopped = stop_requested});
-  if (done.stopped) throw Error(ExitCode::preempted, "stopped by a signal");
+  if (done.stopped) throw Error(ErrorCode::preempted, "stopped by a signal");
   if (!done.ok() || !std::filesystem::exists(result))
-    throw Error(ExitCode::resources, done.timed_out
-                                         ? fmt::format("{} real ranks were not done within {:.0f} s", ranks, timeout)
-                                         : fmt::format("{} real ranks failed: {}", ranks, done.reason()));
-  const json value = json::parse(read_text(result, kMaxBytes, ExitCode::usage));
+    throw Error(ErrorCode::resources, done.timed_out
+                                          ? fmt::format("{} real ranks were not done within {:.0f} s", ranks, timeout)
+                                          : fmt::format("{} real ranks failed: {}", ranks, done.reason()));
+  const json value = json::parse(read_text(result, kMaxBytes, ErrorCode::usage));
   return {.seconds = value.at("step_seconds").get<std::vector<double>>(),
           .model = parse_model(value.at("model").get<std::string>()),
           .rates = parse_rank_rates(value.at("rates").get<std::string>()),

@@ -33,15 +33,15 @@ const std::string kBandwidth = "100Gbit/s", kLatency = "1us";
 std::size_t index_of(const char* option, const std::string& name, const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
-    throw Error(ExitCode::usage, fmt::format("{} {}: unknown name{}; there are {}", option, name,
-                                             suggestion(name, names), fmt::join(names, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("{} {}: unknown name{}; there are {}", option, name,
+                                              suggestion(name, names), fmt::join(names, ", ")));
   return static_cast<std::size_t>(found - names.begin());
 }
 
 StepPlan plan_of(const RunConfig& config) {
   if (config.train.batch == 0)
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         fmt::format(
             "{}: train.batch = \"full\" takes all data as one batch, which a simulation does not load; give it a "
             "number: --set train.batch=1024",
@@ -83,7 +83,7 @@ Study study_of(const SimulateArguments& arguments, const RunConfig& config) {
 
 StudyRates rates_for(const SimulateArguments& arguments, const Study& study, Console& console) {
   if (!arguments.rates.empty() && fs::exists(arguments.rates))
-    return parse_study_rates(read_text(arguments.rates, std::int64_t{1} << 26, ExitCode::usage));
+    return parse_study_rates(read_text(arguments.rates, std::int64_t{1} << 26, ErrorCode::usage));
   console.note("measuring the steps of one core");
   StudyRates rates = measure_study_rates(study);
   if (!arguments.rates.empty()) write_file_atomically(arguments.rates, study_rates_json(rates));
@@ -189,8 +189,8 @@ void run_simulate(const SimulateArguments& arguments, Console& console) {
     publish(make(common, simulator, arguments, keep, console), folder, arguments, console);
   } catch (const Error& error) {
     remove_empty(folder);
-    if (error.code() != ExitCode::preempted || !fs::exists(folder)) throw;
-    throw Error(ExitCode::preempted,
+    if (error.code() != ErrorCode::preempted || !fs::exists(folder)) throw;
+    throw Error(ErrorCode::preempted,
                 fmt::format("{}; lockstep report {} shows what was done", error.what(), shell_word(folder.string())));
   } catch (...) {
     remove_empty(folder);

@@ -82,12 +82,12 @@ StepPlan plan_on(const Study& study, ScalingKind scaling, const Series& series, 
 
 StudyRates parse_study_rates(const std::string& text) {
   const auto value = nlohmann::json::parse(text, nullptr, false);
-  if (!value.is_object()) throw Error(ExitCode::usage, "these are no rates");
+  if (!value.is_object()) throw Error(ErrorCode::usage, "these are no rates");
   if (value.contains("sections")) return {{1, parse_rates(text)}};
   StudyRates rates;
   for (const auto& [split, each] : value.items()) rates.emplace(std::atoi(split.c_str()), parse_rates(each.dump()));
   if (rates.empty() || rates.begin()->first != 1)
-    throw Error(ExitCode::usage, "these are no rates: those of whole layers are missing");
+    throw Error(ErrorCode::usage, "these are no rates: those of whole layers are missing");
   return rates;
 }
 
@@ -140,7 +140,7 @@ std::vector<StudyPoint> run_study(const Study& study, const Simulator& simulator
         try {
           if (point.left_out.empty()) simulate(point);
         } catch (const Error& error) {
-          if (error.code() != ExitCode::resources) throw;
+          if (error.code() != ErrorCode::resources) throw;
           point.left_out = ended = error.what();
         }
         listener.ends(point);

@@ -31,7 +31,8 @@ double parse_unit(const std::string& text, const char* option, std::span<const U
   name.erase(0, std::min(name.size(), name.find_first_not_of(' ')));
   const auto found = std::find_if(units.begin(), units.end(), [&](const Unit& unit) { return name == unit.name; });
   if (end == text.c_str() || found == units.end() || !std::isfinite(number * found->factor) || number < 0)
-    throw Error(ExitCode::usage, fmt::format("{} {}: must be a number with a unit, such as {}", option, text, example));
+    throw Error(ErrorCode::usage,
+                fmt::format("{} {}: must be a number with a unit, such as {}", option, text, example));
   return number * found->factor;
 }
 
@@ -39,7 +40,7 @@ double parse_unit(const std::string& text, const char* option, std::span<const U
 
 double parse_bandwidth(const std::string& text) {
   const double bandwidth = parse_unit(text, "--bandwidth", kBandwidths, "100Gbit/s or 12.5GB/s");
-  if (bandwidth <= 0) throw Error(ExitCode::usage, fmt::format("--bandwidth {}: must be more than nothing", text));
+  if (bandwidth <= 0) throw Error(ErrorCode::usage, fmt::format("--bandwidth {}: must be more than nothing", text));
   return bandwidth;
 }
 
@@ -47,7 +48,7 @@ double parse_latency(const std::string& text) { return parse_unit(text, "--laten
 
 std::vector<int> parse_nodes(const std::string& text, int most) {
   const auto fail = [&](const char* why) {
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("--nodes {}: {}; write 1,2,4,...,64 with numbers from 1 to {}", text, why, most));
   };
   std::vector<int> nodes;

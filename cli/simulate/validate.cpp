@@ -172,7 +172,7 @@ Result validation_result(const Study& study, const ValidationPoint& point, const
 
 Document validation_document(std::span<const Result> results) {
   const auto lines = lines_of<ValidationRecord>(results, kKind);
-  if (lines.empty()) throw Error(ExitCode::data, "nothing was validated");
+  if (lines.empty()) throw Error(ErrorCode::data, "nothing was validated");
   Document document{.title = "Simulated against measured", .subtitle = lines.front().config};
   Table table{
       .id = "simulated-against-measured",

@@ -246,12 +246,12 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
   Value root{ValueTable{{"data", Value{ValueTable{{"source", Value{source, "--data"}}}, "--data"}}}, "--data"};
   apply_overrides(root, overrides);
   if (root.table()->size() != 1)
-    throw Error(ExitCode::usage, "--set: only keys of data can be set here, for example --set data.limit=100");
+    throw Error(ErrorCode::usage, "--set: only keys of data can be set here, for example --set data.limit=100");
   return read_data(*root.find("data"), {});
 }
 
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides) {
-  return parse_config(read_text(path, kMaxConfigBytes, ExitCode::usage), path, overrides);
+  return parse_config(read_text(path, kMaxConfigBytes, ErrorCode::usage), path, overrides);
 }
 
 std::string resolved_toml(const RunConfig& config) {

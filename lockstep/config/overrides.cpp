@@ -23,7 +23,7 @@ std::vector<std::string> split_key(std::string_view key, std::string_view origin
   }
   if (parts.size() < 2 || parts.size() > kMaxKeyParts ||
       std::any_of(parts.begin(), parts.end(), [](const std::string& p) { return p.empty(); }))
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: write --set section.key=value, for example --set train.epochs=3", origin));
   return parts;
 }
@@ -37,7 +37,7 @@ Value& step_into(Value& table, const std::string& key, const std::string& origin
   }
   if (next->string() != nullptr) *next = Value{ValueTable{{"name", *next}}, next->origin};
   if (next->table() == nullptr)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: {} is {}, which has no keys; set it as a whole", origin, key, type_in_words(*next)));
   return *next;
 }
@@ -46,7 +46,7 @@ void apply(Value& root, const std::string& text) {
   const std::string origin = fmt::format("--set {}", text.size() > 80 ? text.substr(0, 77) + "..." : text);
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: write --set section.key=value, for example --set train.epochs=3", origin));
   const std::vector<std::string> parts = split_key(std::string_view(text).substr(0, equals), origin);
   Value value = parse_toml_value(std::string_view(text).substr(equals + 1), origin);

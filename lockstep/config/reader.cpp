@@ -107,7 +107,7 @@ TableReader::TableReader(const Value& value, std::string path, std::vector<std::
 
 const Value* TableReader::find(std::string_view key) const {
   if (std::find(known_.begin(), known_.end(), key) == known_.end())
-    throw Error(ExitCode::bug, fmt::format("the key {} is read but not known", path_of(key)));
+    throw Error(ErrorCode::bug, fmt::format("the key {} is read but not known", path_of(key)));
   return value_->find(key);
 }
 

@@ -235,27 +235,27 @@ Value parse_toml(std::string_view text, std::string_view name) {
     return root;
   } catch (const SyntaxError& error) {
     const std::string column = error.column > 0 ? fmt::format(":{}", error.column) : "";
-    throw Error(ExitCode::usage, fmt::format("{}:{}{}: {}", name, error.line, column, error.message));
+    throw Error(ErrorCode::usage, fmt::format("{}:{}{}: {}", name, error.line, column, error.message));
   }
 }
 
 Value parse_toml_value(std::string_view text, std::string_view origin) {
-  if (text.empty()) throw Error(ExitCode::usage, fmt::format("{}: a value is missing after the equals sign", origin));
+  if (text.empty()) throw Error(ErrorCode::usage, fmt::format("{}: a value is missing after the equals sign", origin));
   const bool begins_like_a_value = std::string_view("[{\"'").find(text[0]) != std::string_view::npos;
   try {
     if (const auto danger = find_danger(text)) throw SyntaxError(*danger);
     const toml::table table = parse_text(fmt::format("value = {}", text));
-    if (table.size() != 1) throw Error(ExitCode::usage, fmt::format("{}: more than one value", origin));
+    if (table.size() != 1) throw Error(ErrorCode::usage, fmt::format("{}: more than one value", origin));
     Value value = Converter{std::string(origin), false}.convert(*table.get("value"));
     if (!std::holds_alternative<DateText>(value.data)) return value;
   } catch (const SyntaxError& error) {
-    if (begins_like_a_value) throw Error(ExitCode::usage, fmt::format("{}: {}", origin, error.message));
+    if (begins_like_a_value) throw Error(ErrorCode::usage, fmt::format("{}: {}", origin, error.message));
   }
   try {
     // A bare word is a string, but it must be one that a configuration file can hold: valid UTF-8.
     static_cast<void>(parse_text(fmt::format("value = {}", toml_quote(text))));
   } catch (const SyntaxError&) {
-    throw Error(ExitCode::usage, fmt::format("{}: the value is not UTF-8 text", origin));
+    throw Error(ErrorCode::usage, fmt::format("{}: the value is not UTF-8 text", origin));
   }
   return Value(std::string(text), std::string(origin));
 }

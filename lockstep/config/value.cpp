@@ -87,7 +87,7 @@ std::string excerpt(const Value& value) {
 }
 
 void fail_at(const Value& value, std::string_view path, std::string_view message) {
-  throw Error(ExitCode::usage, fmt::format("{}: {}: {}", value.origin, path, message));
+  throw Error(ErrorCode::usage, fmt::format("{}: {}: {}", value.origin, path, message));
 }
 
 }  // namespace lockstep

@@ -14,7 +14,7 @@ class HostMemory : public Memory {
     const std::size_t bytes = (static_cast<std::size_t>(wanted) + kCacheLine - 1) / kCacheLine * kCacheLine;
     void* const memory = std::aligned_alloc(kCacheLine, bytes);
     if (memory == nullptr)
-      throw Error(ExitCode::resources, "out of memory: " + std::to_string(bytes) + " bytes wanted");
+      throw Error(ErrorCode::resources, "out of memory: " + std::to_string(bytes) + " bytes wanted");
     std::memset(memory, 0, bytes);
     return static_cast<std::byte*>(memory);
   }

@@ -42,7 +42,7 @@ class AlignedBuffer {
   explicit AlignedBuffer(std::int64_t size, Memory& memory = host_memory()) : size_(size) {
     if (size_ == 0) return;
     const auto bytes = checked_product({size_, sizeof(T)});
-    if (!bytes) throw Error(ExitCode::resources, "no memory can hold " + std::to_string(size_) + " elements");
+    if (!bytes) throw Error(ErrorCode::resources, "no memory can hold " + std::to_string(size_) + " elements");
     data_ = Owner(reinterpret_cast<T*>(memory.allocate(*bytes)), Release{&memory});
   }
   AlignedBuffer(const AlignedBuffer& other) : AlignedBuffer(other.size_, other.memory()) {

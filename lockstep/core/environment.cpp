@@ -96,7 +96,7 @@ constexpr EnvironmentVariable kVariables[] = {
 const EnvironmentVariable& find(std::string_view name) {
   for (const EnvironmentVariable& each : kVariables)
     if (name == each.name) return each;
-  throw Error(ExitCode::bug, fmt::format("{} is not in the list of environment variables", name));
+  throw Error(ErrorCode::bug, fmt::format("{} is not in the list of environment variables", name));
 }
 
 template <class T>
@@ -157,9 +157,9 @@ void check(std::string_view text, const EnvironmentVariable& variable) {
   if (is_allowed(text, variable)) return;
   constexpr std::size_t kShown = 40;
   const std::string shown = text.size() > kShown ? fmt::format("{}...", text.substr(0, kShown)) : std::string(text);
-  throw Error(ExitCode::usage, fmt::format("the environment variable {}={} must be {}, for example {}={}; set it so, "
-                                           "or unset it",
-                                           variable.name, shown, variable.allowed(), variable.name, variable.example));
+  throw Error(ErrorCode::usage, fmt::format("the environment variable {}={} must be {}, for example {}={}; set it so, "
+                                            "or unset it",
+                                            variable.name, shown, variable.allowed(), variable.name, variable.example));
 }
 
 std::optional<std::string_view> look_up(const EnvironmentVariable& variable) {

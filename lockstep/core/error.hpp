@@ -21,12 +21,9 @@ enum class ErrorCode : int {
   in_use = 6,      // run directory in use
   peer_lost = 7,   // a rank is dead or hung
   diverged = 8,    // NaN or Inf
-  integrity = 9,   // ranks disagree
+  integrity = 9,   // ranks disagree, or a run is not what it claims
   preempted = 10,  // stopped by a signal, saved
 };
-
-/// As the command-line program calls it.
-using ExitCode = ErrorCode;
 
 class Error : public std::runtime_error {
  public:

@@ -67,7 +67,7 @@ class TemporaryFile {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view what, ExitCode code = ExitCode::resources) const {
+  [[noreturn]] void fail(std::string_view what, ErrorCode code = ErrorCode::resources) const {
     fail_system(code, fmt::format("{}: {}", target_.string(), what), errno);
   }
 
@@ -84,7 +84,7 @@ class TemporaryFile {
         path_.clear();
         // A folder that is not there, or is a file, is a mistake of the user; a full disk is not.
         const bool wrong_place = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
-        fail("cannot create a file in this folder", wrong_place ? ExitCode::usage : ExitCode::resources);
+        fail("cannot create a file in this folder", wrong_place ? ErrorCode::usage : ErrorCode::resources);
       }
     }
   }
@@ -99,7 +99,7 @@ void sync_folder(const fs::path& target) {
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // EINVAL: a file system that cannot do it. A folder that may be written but not read cannot be opened at all.
   if (opened.get() < 0 || ::fsync(opened.get()) == 0 || errno == EINVAL) return;
-  fail_system(ExitCode::resources, fmt::format("{}: cannot write the folder", target.string()), errno);
+  fail_system(ErrorCode::resources, fmt::format("{}: cannot write the folder", target.string()), errno);
 }
 
 /// The file a link leads to, so that the link survives.
@@ -107,13 +107,13 @@ fs::path follow_links(const fs::path& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
   fs::path target = fs::weakly_canonical(path, error);
-  if (error) fail_system(ExitCode::resources, fmt::format("{}: cannot follow the link", path.string()), error.value());
+  if (error) fail_system(ErrorCode::resources, fmt::format("{}: cannot follow the link", path.string()), error.value());
   return target;
 }
 
 }  // namespace
 
-std::vector<std::byte> read_file(const fs::path& path, std::int64_t max_bytes, ExitCode code) {
+std::vector<std::byte> read_file(const fs::path& path, std::int64_t max_bytes, ErrorCode code) {
   // O_NONBLOCK: opening a named pipe must not wait for a writer; it is refused below.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail_system(code, fmt::format("{}: cannot open", path.string()), errno);
@@ -135,7 +135,7 @@ std::vector<std::byte> read_file(const fs::path& path, std::int64_t max_bytes, E
   return bytes;
 }
 
-std::string read_text(const fs::path& path, std::int64_t max_bytes, ExitCode code) {
+std::string read_text(const fs::path& path, std::int64_t max_bytes, ErrorCode code) {
   const std::vector<std::byte> bytes = read_file(path, max_bytes, code);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -146,7 +146,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::byte> byte
   const bool exists = ::stat(target.c_str(), &old) == 0;
   // Renaming over a device or a folder would replace it (or fail in words that say nothing).
   if (exists && !S_ISREG(old.st_mode))
-    throw Error(ExitCode::resources, fmt::format("{}: not a regular file, it is left alone", path.string()));
+    throw Error(ErrorCode::resources, fmt::format("{}: not a regular file, it is left alone", path.string()));
   TemporaryFile file(target);
   if (exists) file.set_mode(old.st_mode & 07777);
   file.write(bytes);

@@ -17,9 +17,9 @@ namespace lockstep {
 
 /// The whole file. Error(code) when it is missing, unreadable, not a regular file or larger than max_bytes.
 std::vector<std::byte> read_file(const std::filesystem::path& path, std::int64_t max_bytes,
-                                 ExitCode code = ExitCode::data);
+                                 ErrorCode code = ErrorCode::data);
 /// The same as text.
-std::string read_text(const std::filesystem::path& path, std::int64_t max_bytes, ExitCode code = ExitCode::data);
+std::string read_text(const std::filesystem::path& path, std::int64_t max_bytes, ErrorCode code = ErrorCode::data);
 
 /// Writes the file so that a reader sees the old content or the new one, also after a crash or a power cut: a temporary
 /// file beside it, fsync, rename, fsync of the folder. A symbolic link is followed, an existing file keeps its

@@ -22,7 +22,7 @@ std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
 }  // namespace
 
 std::vector<std::int64_t> permutation(std::uint64_t seed, Purpose purpose, std::uint32_t epoch, std::int64_t count) {
-  if (count < 0) throw Error(ExitCode::bug, fmt::format("permutation: count must not be negative, got {}", count));
+  if (count < 0) throw Error(ErrorCode::bug, fmt::format("permutation: count must not be negative, got {}", count));
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   const RandomKey key{.seed = seed, .purpose = purpose, .epoch = epoch};

@@ -35,7 +35,7 @@ std::string Array::describe() const { return fmt::format("{} [{}]", to_string(ty
 
 void Array::check_type(ElementType wanted) const {
   if (type != wanted) {
-    throw Error(ExitCode::bug, fmt::format("array: {} read as {}", describe(), to_string(wanted)));
+    throw Error(ErrorCode::bug, fmt::format("array: {} read as {}", describe(), to_string(wanted)));
   }
 }
 

@@ -162,9 +162,9 @@ AugmentedDataset::AugmentedDataset(std::shared_ptr<const Dataset> base, const Au
       image_(config.changes_pictures() ? image_shape_of(base_->sample_shape(), "data.augment") : ImageShape{}) {
   if (config.mixup == 0) return;
   if (base_->has_lengths())
-    throw Error(ExitCode::usage, "mixup needs samples of one length, and these are sequences of different lengths");
+    throw Error(ErrorCode::usage, "mixup needs samples of one length, and these are sequences of different lengths");
   if (base_->classes() == 0 && base_->target_size() == 0)
-    throw Error(ExitCode::usage, "mixup mixes targets, and these samples have none");
+    throw Error(ErrorCode::usage, "mixup mixes targets, and these samples have none");
 }
 
 Mixture draw_mixture(double alpha, std::int64_t samples, const RandomKey& key) {

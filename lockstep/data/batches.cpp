@@ -12,7 +12,7 @@ namespace lockstep {
 
 Batches::Batches(const BatchConfig& config) {
   if (config.samples < 0 || config.batch < 0) {
-    throw Error(ExitCode::bug, fmt::format("batches: {} samples in batches of {}", config.samples, config.batch));
+    throw Error(ErrorCode::bug, fmt::format("batches: {} samples in batches of {}", config.samples, config.batch));
   }
   batch_ = std::max<std::int64_t>(config.batch == 0 ? config.samples : config.batch, 1);
   order_ = config.shuffle
@@ -28,7 +28,7 @@ std::int64_t Batches::count() const {
 
 std::span<const std::int64_t> Batches::ids(std::int64_t batch) const {
   if (batch < 0 || batch >= count()) {
-    throw Error(ExitCode::bug, fmt::format("batches: batch {} asked for, there are {}", batch, count()));
+    throw Error(ErrorCode::bug, fmt::format("batches: batch {} asked for, there are {}", batch, count()));
   }
   const auto first = static_cast<std::size_t>(batch * batch_);
   const auto size = std::min(static_cast<std::size_t>(batch_), order_.size() - first);

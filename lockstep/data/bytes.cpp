@@ -43,7 +43,7 @@ void copy_transposed(const std::byte* in, std::byte* out, std::int64_t rows, std
 }
 
 void fail_data(std::string_view name, std::int64_t offset, std::string_view what) {
-  throw Error(ExitCode::data, fmt::format("{}: byte {}: {}", name, offset, what));
+  throw Error(ErrorCode::data, fmt::format("{}: byte {}: {}", name, offset, what));
 }
 
 std::string printable(std::string_view text) {

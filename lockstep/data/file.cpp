@@ -17,12 +17,12 @@ namespace lockstep {
 File::File(const std::filesystem::path& path) : name_(path.string()) {
   // O_NONBLOCK: opening a named pipe must not wait for a writer; it is refused below.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor_ < 0) fail_system(ExitCode::data, fmt::format("{}: cannot open", name_), errno);
+  if (descriptor_ < 0) fail_system(ErrorCode::data, fmt::format("{}: cannot open", name_), errno);
   struct stat status {};
   const bool known = ::fstat(descriptor_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
     ::close(descriptor_);
-    throw Error(ExitCode::data, fmt::format("{}: not a regular file, a data file was expected", name_));
+    throw Error(ErrorCode::data, fmt::format("{}: not a regular file, a data file was expected", name_));
   }
   size_ = static_cast<std::int64_t>(status.st_size);
 }
@@ -38,7 +38,7 @@ void File::read_at(std::int64_t offset, std::span<std::byte> out) const {
   while (!out.empty()) {
     const ::ssize_t got = ::pread(descriptor_, out.data(), out.size(), static_cast<::off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_system(ExitCode::data, fmt::format("{}: byte {}: cannot read", name_, offset), errno);
+    if (got < 0) fail_system(ErrorCode::data, fmt::format("{}: byte {}: cannot read", name_, offset), errno);
     if (got == 0)
       fail_data(name_, offset,
                 fmt::format("the file ends here, {} more bytes were expected; it had {} bytes when it was opened",
@@ -53,10 +53,10 @@ std::vector<std::byte> read_standard_input() {
   std::vector<std::byte> bytes;
   while (true) {
     const std::size_t had = bytes.size();
-    if (had >= kMost) throw Error(ExitCode::data, "standard input: more than 16 GiB; give a file");
+    if (had >= kMost) throw Error(ErrorCode::data, "standard input: more than 16 GiB; give a file");
     bytes.resize(had + kStep);
     const ::ssize_t got = ::read(STDIN_FILENO, bytes.data() + had, kStep);
-    if (got < 0 && errno != EINTR) fail_system(ExitCode::data, "standard input: cannot read", errno);
+    if (got < 0 && errno != EINTR) fail_system(ErrorCode::data, "standard input: cannot read", errno);
     bytes.resize(had + static_cast<std::size_t>(std::max<::ssize_t>(got, 0)));
     if (got == 0) return bytes;
   }

@@ -58,7 +58,7 @@ std::shared_ptr<const StoredDataset::Store> FileDataset::open(const std::filesys
       read_header(store->file, part.value_or(FilePart{0, store->file.size(), name}));
   const Shape stored = sample_shape_of(header.dims, name);
   if (shape && shape->elements() != stored.elements())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("data: shape {} does not fit samples {} of {}", shape->str(), stored.str(), name));
   store->size = header.dims.front();
   store->sample_bytes = stored.elements() * element_size(header.type);

@@ -25,7 +25,7 @@ void Dataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha) cons
 }
 
 void Dataset::weights(std::span<const std::int64_t>, std::span<double>) const {
-  throw Error(ExitCode::bug, "data set: weights asked for, but it has none");
+  throw Error(ErrorCode::bug, "data set: weights asked for, but it has none");
 }
 
 void Dataset::lengths(std::span<const std::int64_t> ids, std::span<std::int64_t> out) const {
@@ -73,7 +73,7 @@ std::string StoredDataset::describe() const {
 }
 
 std::shared_ptr<const StoredDataset> StoredDataset::scaled(const Scaling& scaling) const {
-  if (!scaling.fits(features())) throw Error(ExitCode::bug, "data set: the scaling is for another number of features");
+  if (!scaling.fits(features())) throw Error(ErrorCode::bug, "data set: the scaling is for another number of features");
   const std::shared_ptr<StoredDataset> view = copy();
   view->scaling_ = scaling;
   return view;
@@ -91,17 +91,17 @@ namespace {
 Array samples_of(std::span<const float> x, const Shape& shape) {
   const auto count = static_cast<std::int64_t>(x.size()), features = shape.elements();
   if (features == 0 || count % features != 0)
-    throw Error(ExitCode::data, fmt::format("data set: {} are no whole samples of {}, {} each",
-                                            count_of(count, "number"), shape.str(), count_of(features, "number")));
+    throw Error(ErrorCode::data, fmt::format("data set: {} are no whole samples of {}, {} each",
+                                             count_of(count, "number"), shape.str(), count_of(features, "number")));
   return array_from<float>({count / features, features}, x);
 }
 
 Targets targets_of(std::span<const float> targets, std::size_t samples) {
   if (targets.empty()) return {};
   if (samples == 0 || targets.size() % samples != 0)
-    throw Error(ExitCode::data, fmt::format("data set: {} for {}: each needs as many",
-                                            count_of(static_cast<std::int64_t>(targets.size()), "target"),
-                                            count_of(static_cast<std::int64_t>(samples), "sample")));
+    throw Error(ErrorCode::data, fmt::format("data set: {} for {}: each needs as many",
+                                             count_of(static_cast<std::int64_t>(targets.size()), "target"),
+                                             count_of(static_cast<std::int64_t>(samples), "sample")));
   const auto rows = static_cast<std::int64_t>(samples), size = static_cast<std::int64_t>(targets.size() / samples);
   return make_values(array_from<float>({rows, size}, targets), "data set");
 }
@@ -124,17 +124,17 @@ namespace {
 void end_sequences(Array& features, const Shape& shape, std::span<const std::int64_t> lengths, std::string_view name) {
   const auto samples = static_cast<std::int64_t>(lengths.size());
   if (shape.rank() != 2)
-    throw Error(ExitCode::usage, fmt::format("{}: samples {} with lengths are no sequences [features,steps]; set "
-                                             "data.as_sequence or data.shape",
-                                             name, shape.str()));
+    throw Error(ErrorCode::usage, fmt::format("{}: samples {} with lengths are no sequences [features,steps]; set "
+                                              "data.as_sequence or data.shape",
+                                              name, shape.str()));
   if (samples != features.dims.front())
-    throw Error(ExitCode::data, fmt::format("{}: {} for {}", name, count_of(samples, "length"),
-                                            count_of(features.dims.front(), "sample")));
+    throw Error(ErrorCode::data, fmt::format("{}: {} for {}", name, count_of(samples, "length"),
+                                             count_of(features.dims.front(), "sample")));
   const std::int64_t bytes = element_size(features.type), steps = shape[1];
   for (std::int64_t s = 0; s < samples; ++s) {
     const std::int64_t length = lengths[static_cast<std::size_t>(s)];
     if (length < 1 || length > steps)
-      throw Error(ExitCode::data,
+      throw Error(ErrorCode::data,
                   fmt::format("{}: sample {}: its length is {}, expected 1 to {}, the steps of a sample", name, s,
                               length, steps));
     for (std::int64_t f = 0; f < shape[0]; ++f) {
@@ -155,7 +155,7 @@ std::shared_ptr<const StoredDataset::Store> MemoryDataset::make_store(Array feat
   const std::int64_t sample_elements = sample_shape.elements();
   store->size = features.rank() == 0 ? 0 : features.dims.front();
   if (sample_elements <= 0 || store->size * sample_elements != features.elements())
-    throw Error(ExitCode::bug,
+    throw Error(ErrorCode::bug,
                 fmt::format("data set: {} does not hold samples {}", features.describe(), sample_shape.str()));
   check_targets(targets, store->size, name);
   const bool tokens = targets.step_classes > 0 && sample_shape.rank() == 1;

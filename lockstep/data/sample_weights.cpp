@@ -33,14 +33,14 @@ std::vector<double> balanced_weights(const Dataset& data) {
 std::vector<double> class_weights_of(const Dataset& data, const ClassWeights& classes) {
   if (!classes.any()) return {};
   if (data.classes() == 0)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 "class_weights: the data has real-valued targets and no classes; weigh samples instead");
   if (classes.balanced) return balanced_weights(data);
   if (const std::string fault = weights_fault(classes.values, "class"); !fault.empty())
-    throw Error(ExitCode::usage, fmt::format("class_weights: {}", fault));
+    throw Error(ErrorCode::usage, fmt::format("class_weights: {}", fault));
   if (std::ssize(classes.values) != data.classes())
-    throw Error(ExitCode::usage, fmt::format("class_weights: {} weights for {} classes; give one per class",
-                                             classes.values.size(), data.classes()));
+    throw Error(ErrorCode::usage, fmt::format("class_weights: {} weights for {} classes; give one per class",
+                                              classes.values.size(), data.classes()));
   return classes.values;
 }
 
@@ -61,7 +61,7 @@ SampleWeights::SampleWeights(const Dataset& data, const ClassWeights& classes)
   if (!any()) return;
   for (std::int64_t first = 0; first < data.size(); first += std::int64_t{kWeightGroup})
     if (sum(ids_from(first, std::min<std::int64_t>(kWeightGroup, data.size() - first))) > 0) return;
-  throw Error(ExitCode::data, "every training sample has weight 0; at least one must be larger");
+  throw Error(ErrorCode::data, "every training sample has weight 0; at least one must be larger");
 }
 
 template <class Use>

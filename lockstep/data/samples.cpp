@@ -24,8 +24,8 @@ constexpr double kMaxClasses = 1 << 20;
 void check_values(const Array& values, std::string_view name) {
   for (std::int64_t i = 0; i < values.elements(); ++i) {
     if (!std::isfinite(values.value(i)))
-      throw Error(ExitCode::data, fmt::format("{}: sample {}: target {} is not finite", name,
-                                              i / std::max<std::int64_t>(values.row_elements(), 1), values.value(i)));
+      throw Error(ErrorCode::data, fmt::format("{}: sample {}: target {} is not finite", name,
+                                               i / std::max<std::int64_t>(values.row_elements(), 1), values.value(i)));
   }
 }
 
@@ -40,7 +40,7 @@ LabelRule parse_label_rule(std::string_view name) {
   const std::vector<std::string>& names = label_rule_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<LabelRule>(found - names.begin());
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("label_rule: unknown rule \"{}\", expected as-stored, digits or from-one", name));
 }
 
@@ -63,20 +63,20 @@ std::int64_t Targets::size() const {
 }
 
 void Targets::gather_labels(std::span<const std::int64_t> ids, std::span<std::int32_t> out) const {
-  if (classes == 0) throw Error(ExitCode::bug, "data set: labels asked for, but it has none");
+  if (classes == 0) throw Error(ErrorCode::bug, "data set: labels asked for, but it has none");
   check_ids(ids, size());
   for (std::size_t j = 0; j < ids.size(); ++j) out[j] = labels[static_cast<std::size_t>(ids[j])];
 }
 
 void Targets::gather_weights(std::span<const std::int64_t> ids, std::span<double> out) const {
-  if (weights.empty()) throw Error(ExitCode::bug, "data set: weights asked for, but it has none");
+  if (weights.empty()) throw Error(ErrorCode::bug, "data set: weights asked for, but it has none");
   check_ids(ids, std::ssize(weights));
   for (std::size_t j = 0; j < ids.size(); ++j) out[j] = weights[static_cast<std::size_t>(ids[j])];
 }
 
 template <class T>
 void Targets::gather_values(std::span<const std::int64_t> ids, Matrix<T> t) const {
-  if (target_size() == 0) throw Error(ExitCode::bug, "data set: real targets asked for, but it has none");
+  if (target_size() == 0) throw Error(ErrorCode::bug, "data set: real targets asked for, but it has none");
   check_ids(ids, size());
   const std::int64_t row_bytes = target_size() * element_size(values.type);
   gather_rows(values.type, ids, Scaling{}, t, [&](auto some, std::span<const std::byte*> rows) {
@@ -113,14 +113,14 @@ Targets make_labels(const Array& labels, std::int64_t classes, LabelRule rule, s
     const double label = class_of_label(stored, rule);
     if (!(std::floor(label) == label))
       throw Error(
-          ExitCode::data,
+          ErrorCode::data,
           fmt::format("{}: sample {}: label {} is not an integer; for real targets set regression", name, i, stored));
     if (label < 0 && classes == 0)
-      throw Error(ExitCode::data,
+      throw Error(ErrorCode::data,
                   fmt::format("{}: sample {}: label {} is negative; classes are integers from 0", name, i, stored));
     if (!(label >= 0 && label < limit))
-      throw Error(ExitCode::data, fmt::format("{}: sample {}: label {} is outside the {} classes 0..{}", name, i,
-                                              stored, limit, limit - 1));
+      throw Error(ErrorCode::data, fmt::format("{}: sample {}: label {} is outside the {} classes 0..{}", name, i,
+                                               stored, limit, limit - 1));
     targets.labels[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(label);
     largest = std::max(largest, static_cast<std::int32_t>(label));
   }
@@ -138,42 +138,42 @@ Targets make_values(Array values, std::string_view name) {
 
 void check_targets(const Targets& targets, std::int64_t samples, std::string_view name) {
   if (targets.classes <= 0 && !targets.labels.empty())
-    throw Error(ExitCode::data, fmt::format("{}: {} labels but {} classes; say how many there are", name,
-                                            targets.labels.size(), targets.classes));
+    throw Error(ErrorCode::data, fmt::format("{}: {} labels but {} classes; say how many there are", name,
+                                             targets.labels.size(), targets.classes));
   const bool present = targets.classes > 0 || targets.target_size() > 0;
   if (present && targets.size() != samples)
-    throw Error(ExitCode::data, fmt::format("{}: {} samples but {} targets, one target per sample was expected", name,
-                                            samples, targets.size()));
+    throw Error(ErrorCode::data, fmt::format("{}: {} samples but {} targets, one target per sample was expected", name,
+                                             samples, targets.size()));
   for (std::size_t i = 0; i < targets.labels.size(); ++i) {
     if (targets.labels[i] < 0 || targets.labels[i] >= targets.classes)
-      throw Error(ExitCode::data, fmt::format("{}: sample {}: label {} is outside the {} classes 0..{}", name, i,
-                                              targets.labels[i], targets.classes, targets.classes - 1));
+      throw Error(ErrorCode::data, fmt::format("{}: sample {}: label {} is outside the {} classes 0..{}", name, i,
+                                               targets.labels[i], targets.classes, targets.classes - 1));
   }
   if (targets.classes == 0) check_values(targets.values, name);
   if (!targets.weights.empty() && std::ssize(targets.weights) != samples)
-    throw Error(ExitCode::data, fmt::format("{}: {} samples but {} weights, one weight per sample was expected", name,
-                                            samples, targets.weights.size()));
+    throw Error(ErrorCode::data, fmt::format("{}: {} samples but {} weights, one weight per sample was expected", name,
+                                             samples, targets.weights.size()));
   if (const std::string fault = weights_fault(targets.weights, "sample"); !fault.empty())
-    throw Error(ExitCode::data, fmt::format("{}: {}", name, fault));
+    throw Error(ErrorCode::data, fmt::format("{}: {}", name, fault));
 }
 
 void check_ids(std::span<const std::int64_t> ids, std::int64_t size) {
   for (const std::int64_t id : ids) {
     if (id < 0 || id >= size) {
-      throw Error(ExitCode::bug, fmt::format("data set: sample {} asked for, there are {}", id, size));
+      throw Error(ErrorCode::bug, fmt::format("data set: sample {} asked for, there are {}", id, size));
     }
   }
 }
 
 Shape sample_shape_of(std::span<const std::int64_t> dims, std::string_view name) {
   if (dims.empty() || dims.size() > 4)
-    throw Error(ExitCode::data,
+    throw Error(ErrorCode::data,
                 fmt::format("{}: features [{}], expected [samples], [samples,features], [samples,height,width] or "
                             "[samples,channels,height,width]",
                             name, fmt::join(dims, ",")));
   for (const std::int64_t extent : dims) {
     if (extent == 0) {
-      throw Error(ExitCode::data, fmt::format("{}: features [{}] hold no samples", name, fmt::join(dims, ",")));
+      throw Error(ErrorCode::data, fmt::format("{}: features [{}] hold no samples", name, fmt::join(dims, ",")));
     }
   }
   const auto rest = dims.subspan(1);
@@ -185,8 +185,8 @@ Shape sample_shape_of(std::span<const std::int64_t> dims, std::string_view name)
 ImageShape image_shape_of(const Shape& shape, std::string_view operation) {
   if (shape.rank() == 2) return {1, shape[0], shape[1]};
   if (shape.rank() == 3) return {shape[0], shape[1], shape[2]};
-  throw Error(ExitCode::usage, fmt::format("{}: samples {} are no images [channels,height,width], give data.shape",
-                                           operation, shape.str()));
+  throw Error(ErrorCode::usage, fmt::format("{}: samples {} are no images [channels,height,width], give data.shape",
+                                            operation, shape.str()));
 }
 
 bool same_order(const Shape& stored, const Shape& wanted) {
@@ -222,7 +222,7 @@ void check_input(const Shape& input, const Dataset& data) {
                                : fmt::format("write model.input = [{}]", fmt::join(shape.extents(), ", ")));
   const bool pictures = shape.rank() == 3 && input.rank() == 3 && shape[0] == input[0] && input[1] == input[2];
   if (pictures) message += fmt::format("; data.resize = {} brings pictures to that size", input[1]);
-  throw Error(ExitCode::usage, message);
+  throw Error(ErrorCode::usage, message);
 }
 
 void channels_first(std::span<std::byte> images, const Shape& stored, std::int64_t element_size) {
@@ -238,7 +238,7 @@ void channels_first(std::span<std::byte> images, const Shape& stored, std::int64
 std::optional<Shape> channels_first_shape(const Shape& stored, bool channel_axis) {
   if (stored.rank() == 1)
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         fmt::format("data: layout = \"nhwc\", but samples {} are plain lists; give data.shape = [height, width, "
                     "channels] too",
                     stored.str()));
@@ -273,8 +273,8 @@ void check_numbers(std::span<const std::byte> bytes, std::int64_t row, std::stri
   const std::int64_t sample = ids.empty() ? i / row : ids[static_cast<std::size_t>(i / row)];
   const std::string where = fmt::format("{}: sample {}: feature {} is {}", name, sample, i % row, values[i]);
   if (std::isfinite(values[i]))
-    throw Error(ExitCode::data, where + ", which float32 cannot hold; the precision float64 can");
-  throw Error(ExitCode::data, where + ", a finite number was expected");
+    throw Error(ErrorCode::data, where + ", which float32 cannot hold; the precision float64 can");
+  throw Error(ErrorCode::data, where + ", a finite number was expected");
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ void scatter(std::span<const std::byte* const> rows, const Scaling& scaling, Mat
 Scaling::Scaling(std::vector<double> scale, std::vector<double> offset)
     : scale_(std::move(scale)), offset_(std::move(offset)) {
   if (scale_.empty() || scale_.size() != offset_.size()) {
-    throw Error(ExitCode::bug, fmt::format("scaling: {} scales, {} offsets", scale_.size(), offset_.size()));
+    throw Error(ErrorCode::bug, fmt::format("scaling: {} scales, {} offsets", scale_.size(), offset_.size()));
   }
 }
 

@@ -141,7 +141,7 @@ void check_classes(const DataConfig& config, const Dataset& data, std::int64_t s
     const bool few = config.split.train >= 1 && parts.train.size() < present;
     if (!is_named_source(config.source) && !few) {
       const bool mixed = config.shuffles() && config.stratifies();
-      throw Error(ExitCode::data,
+      throw Error(ErrorCode::data,
                   fmt::format("{}: {}; {}", setting_place(config, "split"), what,
                               mixed ? "make it larger" : "leave out data.shuffle = false and data.stratify = false"));
     }
@@ -162,7 +162,8 @@ void check_classes(const DataConfig& config, const Dataset& data, std::int64_t s
 bool DataConfig::shuffles() const { return shuffle.value_or(split.any() && !is_named_source(source)); }
 
 bool DataConfig::stratifies() const {
-  const bool labelled = !regression && !is_text_source(*this) && label_column != "none" && y_key != "none" && labels != "none";
+  const bool labelled =
+      !regression && !is_text_source(*this) && label_column != "none" && y_key != "none" && labels != "none";
   return stratify.value_or(split.any() && !is_named_source(source) && shuffles() && labelled);
 }
 

@@ -19,7 +19,7 @@ namespace lockstep {
 namespace {
 
 [[noreturn]] void bad_table(std::string_view name, std::string_view what) {
-  throw Error(ExitCode::data, fmt::format("{}: {}", name, what));
+  throw Error(ErrorCode::data, fmt::format("{}: {}", name, what));
 }
 
 char separator_of(const std::string& delimiter) {
@@ -110,16 +110,16 @@ class TableReader {
       for (std::int64_t c = 0; c < width; ++c)
         if (c != label_.column) places_.push_back(c);
     } else {
-      throw Error(ExitCode::usage, fmt::format("{}: {} is an input of the model and cannot be its label; "
-                                               "data.label_column names another",
-                                               result_.name, column_name(names, label_.column)));
+      throw Error(ErrorCode::usage, fmt::format("{}: {} is an input of the model and cannot be its label; "
+                                                "data.label_column names another",
+                                                result_.name, column_name(names, label_.column)));
     }
   }
 
   void choose_weights(std::span<const std::string> names, std::int64_t width) {
     weights_ = require_column(names, width, config_.weights, result_.name, "weights");
     if (weights_ == label_.column)
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("{}: data.weights: {} would be the label too; data.label_column names the label",
                               result_.name, column_name(names, weights_)));
   }
@@ -315,7 +315,7 @@ void settle_fills(const Array& x, std::span<const std::int64_t> train, const Dat
       if (const double value = values[static_cast<std::size_t>(row * width + at)]; !std::isnan(value))
         numbers.push_back(value);
     if (numbers.empty())
-      throw Error(ExitCode::data,
+      throw Error(ErrorCode::data,
                   fmt::format("column {} ({}) has no number in the training part of the data; data.drop leaves it out",
                               column.index, printable(column.name)));
     if (config.missing == "median") {

@@ -83,13 +83,13 @@ class Planner {
     for (const std::string& name : config.columns) {
       const std::int64_t c = require(name, "columns");
       if (c == request_.label)
-        throw Error(ExitCode::usage, fmt::format("{}: data.columns: {} is the label; data.label_column names another",
-                                                 request_.name, column(c)));
+        throw Error(ErrorCode::usage, fmt::format("{}: data.columns: {} is the label; data.label_column names another",
+                                                  request_.name, column(c)));
       if (c == request_.weights)
-        throw Error(ExitCode::usage, fmt::format("{}: data.columns: {} holds the weights; data.weights names another",
-                                                 request_.name, column(c)));
+        throw Error(ErrorCode::usage, fmt::format("{}: data.columns: {} holds the weights; data.weights names another",
+                                                  request_.name, column(c)));
       if (std::find(columns.begin(), columns.end(), c) != columns.end())
-        throw Error(ExitCode::usage, fmt::format("{}: data.columns names {} twice", request_.name, column(c)));
+        throw Error(ErrorCode::usage, fmt::format("{}: data.columns names {} twice", request_.name, column(c)));
       columns.push_back(c);
     }
     std::set<std::int64_t> dropped, asked(columns.begin(), columns.end());
@@ -112,7 +112,7 @@ class Planner {
     });
     if (asked || !is_slip(cells, rows_)) return;
     throw Error(
-        ExitCode::data,
+        ErrorCode::data,
         fmt::format("{}: line {}: {}: \"{}\" stands among numbers; mend it, or say that the column holds words, "
                     "data.categorical = [\"{}\"], or leave it out, data.drop = [\"{}\"]",
                     request_.name, cells.first_word.line, column(c), printable(cells.first_word.text),
@@ -210,8 +210,8 @@ LabelChoice choose_label(std::span<const std::string> names, std::int64_t width,
     return {last, fmt::format("{}: no column is called {}; the last one, {}, is taken as the label; {}", name,
                               label_names(), column_name(names, last), kKey)};
   if (called.size() > 1)
-    throw Error(ExitCode::usage, fmt::format("{}: {} and {} could both be the label; say which in data.label_column",
-                                             name, column_name(names, called[0]), column_name(names, called[1])));
+    throw Error(ErrorCode::usage, fmt::format("{}: {} and {} could both be the label; say which in data.label_column",
+                                              name, column_name(names, called[0]), column_name(names, called[1])));
   return {called[0], fmt::format("{}: {} is taken as the label; {}", name, column_name(names, called[0]), kKey)};
 }
 
@@ -228,7 +228,7 @@ std::int64_t require_column(std::span<const std::string> names, std::int64_t wid
                             std::string_view name, std::string_view key) {
   if (const auto found = find_column(names, width, column)) return *found;
   const bool label = key == "label_column";
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("{}: {}no column \"{}\" among {} ({}){}", name, label ? "" : fmt::format("data.{}: ", key),
                           printable(column), width, listed(names),
                           label ? "; data.label_column = \"none\" takes a file without labels" : ""));
@@ -242,8 +242,8 @@ std::vector<std::int64_t> places_in(const TablePlan& plan, std::span<const std::
                                                       [](const TableColumn& column) { return column.name.empty(); });
   const auto inputs = static_cast<std::int64_t>(plan.columns.size());
   if (!by_name && width != plan.width && width != inputs)
-    throw Error(ExitCode::data, fmt::format("{}: it has {}, the table of training has {}", name,
-                                            count_of(width, "column"), plan.width));
+    throw Error(ErrorCode::data, fmt::format("{}: it has {}, the table of training has {}", name,
+                                             count_of(width, "column"), plan.width));
   std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < inputs; ++i) {
     const TableColumn& column = plan.columns[static_cast<std::size_t>(i)];
@@ -253,8 +253,8 @@ std::vector<std::int64_t> places_in(const TablePlan& plan, std::span<const std::
     }
     const auto found = std::find(names.begin(), names.end(), column.name);
     if (found == names.end())
-      throw Error(ExitCode::data, fmt::format("{}: no column \"{}\", which the table of training has; {}", name,
-                                              printable(column.name), listed(names)));
+      throw Error(ErrorCode::data, fmt::format("{}: no column \"{}\", which the table of training has; {}", name,
+                                               printable(column.name), listed(names)));
     places.push_back(found - names.begin());
   }
   return places;

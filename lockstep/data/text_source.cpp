@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kUsualSteps = 64;
 
 [[noreturn]] void fail_at(std::string_view name, std::size_t byte, const std::string& what) {
-  throw Error(ExitCode::data, fmt::format("{}: byte {}: {}", name, byte, what));
+  throw Error(ErrorCode::data, fmt::format("{}: byte {}: {}", name, byte, what));
 }
 
 /// Bytes of the form that this first byte begins; 0: none does.
@@ -59,7 +59,7 @@ std::string text_of(const std::string& path) {
     for (const auto& entry : fs::directory_iterator(path, error))
       if (lower_case(entry.path().extension().string()) == ".txt") files.push_back(entry.path().string());
     std::ranges::sort(files);
-    if (files.empty()) throw Error(ExitCode::data, fmt::format("{}: the folder has no .txt files", path));
+    if (files.empty()) throw Error(ErrorCode::data, fmt::format("{}: the folder has no .txt files", path));
   }
   std::string text;
   for (const std::string& file : files) {
@@ -95,7 +95,7 @@ std::vector<char32_t> parse_utf8(std::string_view text, std::string_view name) {
 }
 
 Vocabulary::Vocabulary(std::string_view characters, std::string_view name) : points_(parse_utf8(characters, name)) {
-  if (points_.empty()) throw Error(ExitCode::data, fmt::format("{}: the text is empty", name));
+  if (points_.empty()) throw Error(ErrorCode::data, fmt::format("{}: the text is empty", name));
   std::ranges::sort(points_);
   points_.erase(std::unique(points_.begin(), points_.end()), points_.end());
 }
@@ -120,7 +120,7 @@ std::vector<std::int32_t> Vocabulary::tokens(std::string_view text, std::string_
 }
 
 std::string Vocabulary::text(std::int32_t token) const {
-  if (token < 0 || token >= size()) throw Error(ExitCode::bug, "a token outside the vocabulary");
+  if (token < 0 || token >= size()) throw Error(ErrorCode::bug, "a token outside the vocabulary");
   return bytes() ? std::string(1, static_cast<char>(token)) : encoded(points_[static_cast<std::size_t>(token)]);
 }
 
@@ -134,9 +134,10 @@ Samples cut_into_windows(std::span<const std::int32_t> tokens, std::int64_t step
                          std::string_view name) {
   const std::int64_t windows = (std::ssize(tokens) - 1) / steps;
   if (tokens.empty() || windows < 1)
-    throw Error(ExitCode::data, fmt::format("{}: {} tokens are too few for a window of {} and the one behind it; lower "
-                                            "data.steps",
-                                            name, tokens.size(), steps));
+    throw Error(ErrorCode::data,
+                fmt::format("{}: {} tokens are too few for a window of {} and the one behind it; lower "
+                            "data.steps",
+                            name, tokens.size(), steps));
   const ElementType type = vocabulary <= 256 ? ElementType::uint8 : ElementType::int32;
   Samples samples{make_array(type, {windows, steps}), {steps}, {}};
   samples.targets.values = make_array(type, {windows, steps});

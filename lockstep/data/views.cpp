@@ -85,7 +85,7 @@ void SubsetDataset::hash_features(std::span<const std::int64_t> ids, Sha256& sha
 std::string SubsetDataset::describe() const { return fmt::format("{} of {}", size(), base_->describe()); }
 
 OneHotDataset::OneHotDataset(std::shared_ptr<const Dataset> base) : base_(std::move(base)) {
-  if (base_->classes() == 0) throw Error(ExitCode::usage, "one_hot: the data set has no labels to turn into vectors");
+  if (base_->classes() == 0) throw Error(ErrorCode::usage, "one_hot: the data set has no labels to turn into vectors");
 }
 
 template <class T>

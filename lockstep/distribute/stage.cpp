@@ -65,13 +65,13 @@ void place_columns(Stage& stage, bool first) {
 
 std::vector<LayerPlan> body_of(const Network& network, Loss loss) {
   std::vector<LayerPlan> plans = network.plans();
-  if (plans.empty()) throw Error(ExitCode::usage, "the network has no layers");
+  if (plans.empty()) throw Error(ErrorCode::usage, "the network has no layers");
   const LayerSpec& last = plans.back().spec;
   if (is_of_softmax(loss) && std::holds_alternative<Softmax>(last.kind)) plans.pop_back();
   if (loss == Loss::binary_cross_entropy) {
     const auto* sigmoid = std::get_if<Sigmoid>(&last.kind);
     if (sigmoid == nullptr || sigmoid->lambda != 1)
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("binary-cross-entropy needs a network that ends in sigmoid with lambda 1; "
                               "this one ends in {}",
                               layer_type(last)));
@@ -106,8 +106,9 @@ std::vector<std::size_t> balanced_cuts(const std::vector<double>& costs, std::si
 std::vector<Stage> cut_into_stages(const Network& network, const std::vector<LayerPlan>& body, int stages,
                                    int members) {
   if (stages > 1 && static_cast<std::size_t>(stages) > body.size())
-    throw Error(ExitCode::usage, fmt::format("parallel.pipeline = {}: the network has {} layers, and a stage needs one",
-                                             stages, body.size()));
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("parallel.pipeline = {}: the network has {} layers, and a stage needs one", stages, body.size()));
   std::vector<double> costs;
   for (const LayerPlan& plan : body) costs.push_back(cost_of(plan));
   std::vector<std::vector<LayerPlan>> parts(static_cast<std::size_t>(members), body);

@@ -88,7 +88,7 @@ KernelTable<T> make_table(Backend backend) {
 }
 
 std::shared_ptr<Device> open_device(Backend backend, LocalRank place) {
-  if (!on_device(backend)) throw Error(ExitCode::bug, "this backend has no device");
+  if (!on_device(backend)) throw Error(ErrorCode::bug, "this backend has no device");
   return backend_info(backend).open(place);
 }
 

@@ -19,7 +19,7 @@ class KernelContext {
   explicit KernelContext(Device* device);
 
   Device& device() const {
-    if (device_ == nullptr) throw Error(ExitCode::bug, "a kernel for a device was called without one");
+    if (device_ == nullptr) throw Error(ErrorCode::bug, "a kernel for a device was called without one");
     return *device_;
   }
   /// Where the kernels find their arguments: the device's memory, or the host's.

@@ -32,7 +32,7 @@ PeakKernel find_kernel(const std::string& isa) {
   if (isa.empty()) return kernels.back();
   const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const PeakKernel& k) { return k.isa == isa; });
   if (found == kernels.end())
-    throw Error(ExitCode::usage, fmt::format("this processor has no instruction set {}", isa));
+    throw Error(ErrorCode::usage, fmt::format("this processor has no instruction set {}", isa));
   return *found;
 }
 

@@ -37,7 +37,7 @@ std::optional<Summary> Result::summary() const {
 }
 
 void refuse_field(const Result& line, std::string_view field, std::string_view what) {
-  throw Error(ExitCode::data,
+  throw Error(ErrorCode::data,
               fmt::format("{}: the field {} of the {} {} {}", line.where.text.empty() ? "results" : line.where.text,
                           field, line.kind, json_string(line.name), what));
 }
@@ -76,7 +76,7 @@ void append_result(const std::filesystem::path& file, const Result& result) {
     std::filesystem::remove(file, ignored);
   else
     std::filesystem::resize_file(file, before, ignored);
-  throw Error(ExitCode::resources, fmt::format("{}: cannot write; is there space, and may you?", file.string()));
+  throw Error(ErrorCode::resources, fmt::format("{}: cannot write; is there space, and may you?", file.string()));
 }
 
 std::vector<Result> read_results(const std::filesystem::path& file) {

@@ -26,7 +26,7 @@ constexpr double kSame = 1e-12;
 
 void require_finite(double value, const Result& result) {
   if (!std::isfinite(value))
-    throw Error(ExitCode::bug,
+    throw Error(ErrorCode::bug,
                 fmt::format("result {} \"{}\" holds a number that is not finite", result.kind, result.name));
 }
 
@@ -78,7 +78,7 @@ class ObjectReader {
   }
 
   [[noreturn]] void fail(std::string_view key, std::string_view what) const {
-    throw Error(ExitCode::data, fmt::format("{}: {}{}{}", where_, key, key.empty() ? "" : " ", what));
+    throw Error(ErrorCode::data, fmt::format("{}: {}{}{}", where_, key, key.empty() ? "" : " ", what));
   }
 
   bool has(const char* key) const { return json_.contains(key); }
@@ -175,25 +175,25 @@ void check_statistics(ObjectReader& reader, const Result& result) {
 Json parse_strictly(std::string_view line, const std::string& where) {
   std::vector<std::set<std::string>> keys;
   const auto guard = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kMaxDepth) throw Error(ExitCode::data, fmt::format("{}: nested too deeply", where));
+    if (depth > kMaxDepth) throw Error(ErrorCode::data, fmt::format("{}: nested too deeply", where));
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw Error(ExitCode::data,
+      throw Error(ErrorCode::data,
                   fmt::format("{}: the key {} stands there twice", where, json_string(parsed.get<std::string>())));
     return true;
   };
   try {
     return Json::parse(line, guard);
   } catch (const Json::exception&) {
-    throw Error(ExitCode::data, fmt::format("{}: is not JSON; one result per line is expected", where));
+    throw Error(ErrorCode::data, fmt::format("{}: is not JSON; one result per line is expected", where));
   }
 }
 
 }  // namespace
 
 std::string to_json_line(const Result& result) {
-  if (!known_kind(result.kind)) throw Error(ExitCode::bug, fmt::format("results have no kind \"{}\"", result.kind));
+  if (!known_kind(result.kind)) throw Error(ErrorCode::bug, fmt::format("results have no kind \"{}\"", result.kind));
   for (const double sample : result.samples) require_finite(sample, result);
   for (const auto& [key, number] : result.numbers) require_finite(number, result);
   for (const auto& [key, values] : result.series)
@@ -205,7 +205,7 @@ std::string to_json_line(const Result& result) {
 
 Result result_from_json(std::string_view line, std::string_view place) {
   const std::string where(place);
-  if (line.size() > kMaxLineBytes) throw Error(ExitCode::data, fmt::format("{}: the line is too long", where));
+  if (line.size() > kMaxLineBytes) throw Error(ErrorCode::data, fmt::format("{}: the line is too long", where));
   const Json json = parse_strictly(line, where);
   ObjectReader reader(json, where);
   if (reader.get<std::string>("format") != kFormat) reader.fail("format", fmt::format("must be \"{}\"", kFormat));

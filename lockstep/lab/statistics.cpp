@@ -13,7 +13,7 @@ namespace {
 constexpr double kWanted = 0.95;
 
 void require_samples(std::size_t count) {
-  if (count == 0) throw Error(ExitCode::bug, "statistics of no samples");
+  if (count == 0) throw Error(ErrorCode::bug, "statistics of no samples");
 }
 
 }  // namespace

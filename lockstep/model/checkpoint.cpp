@@ -55,14 +55,14 @@ bool is_hex(std::string_view text, std::size_t digits) {
 class Members {
  public:
   Members(const Json& object, std::string name) : object_(object), name_(std::move(name)) {
-    if (!object_.is_object()) throw Error(ExitCode::checkpoint, fmt::format("{}: an object was expected", name_));
+    if (!object_.is_object()) throw Error(ErrorCode::checkpoint, fmt::format("{}: an object was expected", name_));
   }
 
   bool has(const char* key) const { return object_.contains(key); }
 
   const Json& at(const char* key) const {
     const auto found = object_.find(key);
-    if (found == object_.end()) throw Error(ExitCode::checkpoint, fmt::format("{}: {} is missing", name_, key));
+    if (found == object_.end()) throw Error(ErrorCode::checkpoint, fmt::format("{}: {} is missing", name_, key));
     return *found;
   }
 
@@ -100,7 +100,7 @@ class Members {
 
  private:
   [[noreturn]] void refuse(std::string_view key, const char* what) const {
-    throw Error(ExitCode::checkpoint, fmt::format("{}: {} {}", name_, printable(key), what));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: {} {}", name_, printable(key), what));
   }
 
   const Json& object_;
@@ -200,21 +200,21 @@ std::optional<std::string> damaged_tensor(std::span<const std::byte> bytes, cons
 CheckpointRecord checked_record(std::span<const std::byte> bytes, const SafetensorsHeader& header) {
   const auto text = header.metadata.find(kRecordKey);
   if (text == header.metadata.end() || !has_total(header))
-    throw Error(ExitCode::checkpoint, "is no checkpoint: training cannot go on from it");
+    throw Error(ErrorCode::checkpoint, "is no checkpoint: training cannot go on from it");
   const bool whole = total_is_right(bytes);
   CheckpointRecord record;
   try {
     record = record_from_json(text->second);
   } catch (const Error&) {
     if (whole) throw;
-    throw Error(ExitCode::checkpoint, "damaged: the header is not what was written; take another checkpoint");
+    throw Error(ErrorCode::checkpoint, "damaged: the header is not what was written; take another checkpoint");
   }
   if (const auto tensor = damaged_tensor(bytes, header, record.hashes))
     throw Error(
-        ExitCode::checkpoint,
+        ErrorCode::checkpoint,
         fmt::format("damaged: {} does not have the SHA-256 that was written; take another checkpoint", *tensor));
   if (!whole)
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 "damaged: the header or the last 32 bytes are not what was written; take another checkpoint");
   return record;
 }
@@ -229,8 +229,8 @@ ParameterValues take_vector(const Safetensors& contents, const char* name, const
         if (found == contents.tensors.end()) return Buffer();
         const Array& array = found->array;
         if (array.type != element_type_of<T>() || array.elements() != count)
-          throw Error(ExitCode::checkpoint, fmt::format("{} is {}, the network has {} such parameters in {}", name,
-                                                        array.describe(), count, to_string(network.precision())));
+          throw Error(ErrorCode::checkpoint, fmt::format("{} is {}, the network has {} such parameters in {}", name,
+                                                         array.describe(), count, to_string(network.precision())));
         Buffer buffer(array.elements());
         if (buffer.size() > 0) std::memcpy(buffer.data(), array.bytes.data(), array.bytes.size());
         return buffer;
@@ -314,7 +314,7 @@ Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view n
     Checkpoint checkpoint{.model = model_of(contents), .state = std::move(record.state), .run = std::move(record.run)};
     const auto config = contents.metadata.find(kConfigKey);
     if (config == contents.metadata.end())
-      throw Error(ExitCode::checkpoint, fmt::format("{} is missing in the metadata", kConfigKey));
+      throw Error(ErrorCode::checkpoint, fmt::format("{} is missing in the metadata", kConfigKey));
     checkpoint.run.config = config->second;
     const Network& network = checkpoint.model.network;
     checkpoint.state.parameters = network.values();

@@ -39,7 +39,7 @@ std::vector<std::int64_t> CheckpointStore::steps() const {
   for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error))
     if (const auto step = checkpoint_step(it->path().filename().string())) found.push_back(*step);
   if (error && error != std::errc::no_such_file_or_directory)
-    fail_system(ExitCode::resources, fmt::format("{}: cannot list the folder", folder_.string()), error.value());
+    fail_system(ErrorCode::resources, fmt::format("{}: cannot list the folder", folder_.string()), error.value());
   std::ranges::sort(found, std::greater());
   return found;
 }
@@ -51,7 +51,7 @@ void CheckpointStore::save(std::int64_t step, std::span<const std::byte> bytes) 
     std::error_code error;
     fs::remove(path(present[i]), error);
     if (error)
-      fail_system(ExitCode::resources, fmt::format("{}: cannot remove", path(present[i]).string()), error.value());
+      fail_system(ErrorCode::resources, fmt::format("{}: cannot remove", path(present[i]).string()), error.value());
   }
 }
 
@@ -61,9 +61,9 @@ std::optional<Checkpoint> CheckpointStore::load_newest(const std::function<void(
     try {
       return load_checkpoint(path(step));
     } catch (const Error& error) {
-      if (error.code() != ExitCode::checkpoint) throw;
+      if (error.code() != ErrorCode::checkpoint) throw;
       if (step == present.back())
-        throw Error(ExitCode::checkpoint,
+        throw Error(ErrorCode::checkpoint,
                     fmt::format("{}{}", error.what(),
                                 present.size() == 1 ? "; there is no other in this folder: train anew"
                                                     : "; no checkpoint in this folder can be used: train anew"));
@@ -74,7 +74,7 @@ std::optional<Checkpoint> CheckpointStore::load_newest(const std::function<void(
 }
 
 Checkpoint load_checkpoint(const fs::path& path) {
-  return parse_checkpoint(read_file(path, std::numeric_limits<std::int64_t>::max(), ExitCode::checkpoint),
+  return parse_checkpoint(read_file(path, std::numeric_limits<std::int64_t>::max(), ErrorCode::checkpoint),
                           path.string());
 }
 
@@ -99,12 +99,12 @@ void CheckpointWriter::hand_over(Snapshot snapshot) {
   try {
     if (!thread_.joinable()) thread_ = start_quiet_thread([this] { run(); });
   } catch (const std::system_error& error) {
-    fail_system(ExitCode::resources, "cannot start a thread for checkpoints", error.code().value());
+    fail_system(ErrorCode::resources, "cannot start a thread for checkpoints", error.code().value());
   }
   {
     const std::lock_guard lock(mutex_);
     rethrow();
-    if (next_) throw Error(ExitCode::bug, "checkpoint writer: one is still being saved");
+    if (next_) throw Error(ErrorCode::bug, "checkpoint writer: one is still being saved");
     next_ = std::move(snapshot);
   }
   changed_.notify_all();

@@ -28,7 +28,7 @@ std::vector<std::byte> bytes_for(const Network& network, const std::filesystem::
   if (extension == ".npz") return write_npz(named_weights(network));
   if (extension == ".mat") return write_mat5(thetas(network, rule));
   if (extension == ".onnx") return write_onnx(network, class_names);
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("{}: models are exported to .safetensors, .npz, .mat or .onnx files", path.string()));
 }
 

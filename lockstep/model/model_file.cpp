@@ -57,7 +57,7 @@ Json preparation_json(const DataConfig& config) {
 /// A key that is absent has its default: an earlier Lockstep did not know it. One that is unknown here might change
 /// what the network sees, so it is refused.
 DataConfig preparation_of(Json json) {
-  if (!json.is_object()) throw Error(ExitCode::checkpoint, fmt::format("{}: preparation is no object", kDataKey));
+  if (!json.is_object()) throw Error(ErrorCode::checkpoint, fmt::format("{}: preparation is no object", kDataKey));
   DataConfig config;
   for_each_preparation_key([&](const char* key, auto field) {
     const auto found = json.find(key);
@@ -65,12 +65,12 @@ DataConfig preparation_of(Json json) {
     try {
       read_value(*found, config.*field);
     } catch (const nlohmann::json::exception&) {
-      throw Error(ExitCode::checkpoint, fmt::format("{}: preparation.{} has the wrong type", kDataKey, key));
+      throw Error(ErrorCode::checkpoint, fmt::format("{}: preparation.{} has the wrong type", kDataKey, key));
     }
     json.erase(found);
   });
   if (!json.empty())
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("{}: preparation.{} is unknown to this version; use the Lockstep that wrote the file",
                             kDataKey, printable(json.begin().key())));
   return config;
@@ -79,7 +79,7 @@ DataConfig preparation_of(Json json) {
 void check_source_shape(const std::vector<std::int64_t>& shape) {
   const bool positive = std::ranges::all_of(shape, [](std::int64_t extent) { return extent > 0; });
   if (shape.size() > 3 || !positive || !checked_product_of(shape, 8))
-    throw Error(ExitCode::checkpoint, fmt::format("{}: source_shape is no shape of a sample", kDataKey));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: source_shape is no shape of a sample", kDataKey));
 }
 
 template <class Value>
@@ -89,7 +89,7 @@ void read_member(const Json& object, const char* key, Value& value) {
   try {
     value = found->get<Value>();
   } catch (const nlohmann::json::exception&) {
-    throw Error(ExitCode::checkpoint, fmt::format("{}: {} has the wrong type", kDataKey, key));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: {} has the wrong type", kDataKey, key));
   }
 }
 
@@ -115,19 +115,19 @@ TablePlan table_of(const Json& json) {
       plan.columns.push_back(std::move(column));
     }
   } catch (const nlohmann::json::exception&) {
-    throw Error(ExitCode::checkpoint, fmt::format("{}: table has the wrong form", kDataKey));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: table has the wrong form", kDataKey));
   }
   const bool valid = !plan.columns.empty() && std::ranges::all_of(plan.columns, [&](const TableColumn& column) {
     return column.index >= 0 && column.index < plan.width && std::isfinite(column.fill.value_or(0));
   });
-  if (!valid) throw Error(ExitCode::checkpoint, fmt::format("{}: table has columns that cannot be", kDataKey));
+  if (!valid) throw Error(ErrorCode::checkpoint, fmt::format("{}: table has columns that cannot be", kDataKey));
   return plan;
 }
 
 Loss loss_of(const std::string& name) {
   const auto found = std::ranges::find(names_of<Loss>(), name);
   if (found == names_of<Loss>().end())
-    throw Error(ExitCode::checkpoint, fmt::format("{}: the loss \"{}\" is unknown", kLossKey, printable(name)));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: the loss \"{}\" is unknown", kLossKey, printable(name)));
   return static_cast<Loss>(found - names_of<Loss>().begin());
 }
 
@@ -137,7 +137,7 @@ void read_loss_number(const std::map<std::string, std::string>& metadata, ModelI
   const auto number = parse_number<double>(found->second);
   const bool whole = number && *number == std::floor(*number) && *number <= double(kMostGamma);
   if (!number || !std::isfinite(*number) || *number <= 0 || (info.loss == Loss::focal && !whole))
-    throw Error(ExitCode::checkpoint, fmt::format("{} is no number of a loss", kLossNumberKey));
+    throw Error(ErrorCode::checkpoint, fmt::format("{} is no number of a loss", kLossNumberKey));
   if (info.loss == Loss::focal) info.focal_gamma = static_cast<std::int64_t>(*number);
   if (info.loss == Loss::huber) info.huber_delta = *number;
 }
@@ -150,7 +150,7 @@ constexpr const char* kHashKey = "lockstep.weight_hash";
 const std::string& require(const SafetensorsMetadata& metadata, const char* key) {
   const auto found = metadata.find(key);
   if (found == metadata.end())
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("no {} in the metadata: the file holds weights but does not describe a Lockstep model; it "
                             "can serve as initial weights (model.init)",
                             key));
@@ -160,7 +160,7 @@ const std::string& require(const SafetensorsMetadata& metadata, const char* key)
 int numerics_version(const std::string& text) {
   const auto number = parse_number<int>(text);
   if (!number || *number < 1)
-    throw Error(ExitCode::checkpoint, fmt::format("{} is not a positive number", kNumericsKey));
+    throw Error(ErrorCode::checkpoint, fmt::format("{} is not a positive number", kNumericsKey));
   return *number;
 }
 
@@ -185,7 +185,7 @@ Model model_of(const Safetensors& contents) {
   set_weights(model.network, contents.tensors, "the weights");
   const std::string hash = weight_hash(model.network.values());
   if (hash != require(metadata, kHashKey))
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("the weights have the hash {} but {} names another: the file is damaged or was edited; "
                             "take a copy of it",
                             short_hash(hash), kHashKey));
@@ -194,7 +194,7 @@ Model model_of(const Safetensors& contents) {
 
 std::vector<std::byte> write_model(const Network& network, const ModelInfo& info) {
   if (!all_finite(network.values()))
-    throw Error(ExitCode::diverged,
+    throw Error(ErrorCode::diverged,
                 "model file: the weights are not finite numbers, so training has diverged; lower the learning rate");
   return write_sealed(
       {.metadata = model_metadata(network, info, weight_hash(network.values())), .tensors = named_weights(network)});
@@ -215,14 +215,14 @@ Model parse_model(std::span<const std::byte> bytes, std::string_view name) {
 
 Model load_model(const std::filesystem::path& path) {
   if (is_onnx(path)) return load_onnx(path);
-  return parse_model(read_file(path, std::numeric_limits<std::int64_t>::max(), ExitCode::checkpoint), path.string());
+  return parse_model(read_file(path, std::numeric_limits<std::int64_t>::max(), ErrorCode::checkpoint), path.string());
 }
 
 std::map<std::string, std::string> info_to_metadata(const ModelInfo& info) {
   const auto finite = [](double number) { return std::isfinite(number); };
   if (info.scale.size() != info.offset.size() || !std::ranges::all_of(info.scale, finite) ||
       !std::ranges::all_of(info.offset, finite))
-    throw Error(ExitCode::bug, "model file: scale and offset of the input do not pair or are not finite");
+    throw Error(ErrorCode::bug, "model file: scale and offset of the input do not pair or are not finite");
   Json data = Json::object();
   if (!info.source.empty()) data["source"] = info.source;
   if (!info.scale.empty()) {
@@ -263,7 +263,7 @@ ModelInfo info_from_metadata(const std::map<std::string, std::string>& metadata)
   if (data == metadata.end()) return info;
   check_json(data->second, kDataKey);
   const Json json = Json::parse(data->second);
-  if (!json.is_object()) throw Error(ExitCode::checkpoint, fmt::format("{}: an object was expected", kDataKey));
+  if (!json.is_object()) throw Error(ErrorCode::checkpoint, fmt::format("{}: an object was expected", kDataKey));
   read_member(json, "source", info.source);
   read_member(json, "scale", info.scale);
   read_member(json, "offset", info.offset);
@@ -279,10 +279,10 @@ ModelInfo info_from_metadata(const std::map<std::string, std::string>& metadata)
   read_member(json, "named_labels", info.named_labels);
   if (json.contains("table")) info.table = table_of(json.at("table"));
   if (info.scale.size() != info.offset.size())
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("{}: {} scales but {} offsets", kDataKey, info.scale.size(), info.offset.size()));
   if (!std::isfinite(info.white) || info.white <= 0)
-    throw Error(ExitCode::checkpoint, fmt::format("{}: white is {}, not a positive number", kDataKey, info.white));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: white is {}, not a positive number", kDataKey, info.white));
   return info;
 }
 

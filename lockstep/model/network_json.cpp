@@ -32,7 +32,7 @@ class Listener {
   bool end_array() { return close(); }
   bool key(std::string& text) {
     if (!keys_.back().insert(text).second)
-      throw Error(ExitCode::checkpoint,
+      throw Error(ErrorCode::checkpoint,
                   fmt::format("{}: the key \"{}\" stands twice in one object", name_, printable(text)));
     return true;
   }
@@ -45,13 +45,13 @@ class Listener {
   bool string(std::string&) { return true; }
   bool binary(std::vector<std::uint8_t>&) { return true; }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) {
-    throw Error(ExitCode::checkpoint, fmt::format("{}: byte {}: not JSON here", name_, position - 1));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: byte {}: not JSON here", name_, position - 1));
   }
 
  private:
   bool open() {
     if (keys_.size() == kMaxDepth)
-      throw Error(ExitCode::checkpoint, fmt::format("{}: nested more than {} deep", name_, kMaxDepth));
+      throw Error(ErrorCode::checkpoint, fmt::format("{}: nested more than {} deep", name_, kMaxDepth));
     keys_.emplace_back();
     return true;
   }
@@ -111,7 +111,7 @@ Json to_json(const std::vector<LayerSpec>& layers) {
 }
 
 [[noreturn]] void refuse_network(const std::string& place, std::string_view what) {
-  throw Error(ExitCode::checkpoint, fmt::format("{}: {}", place, what));
+  throw Error(ErrorCode::checkpoint, fmt::format("{}: {}", place, what));
 }
 
 std::int64_t integer_of(const Json& value, std::int64_t max, const std::string& place) {
@@ -252,14 +252,14 @@ Network network_from_json(std::string_view text, std::string_view name) {
     return network;
   } catch (const Error& error) {
     // Layers that do not fit together are a configuration error elsewhere; here the file is at fault.
-    if (error.code() != ExitCode::usage) throw;
+    if (error.code() != ErrorCode::usage) throw;
     refuse_network(place, error.what());
   }
 }
 
 void check_json(std::string_view text, std::string_view name) {
   if (text.size() > kMaxBytes)
-    throw Error(ExitCode::checkpoint, fmt::format("{}: {} bytes, at most {} are read", name, text.size(), kMaxBytes));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: {} bytes, at most {} are read", name, text.size(), kMaxBytes));
   Listener listener(name);
   nlohmann::json::sax_parse(text, &listener);
 }

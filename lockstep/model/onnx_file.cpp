@@ -353,7 +353,7 @@ void parse_entry(std::span<const std::byte> bytes, OnnxFile& file) {
 
 }  // namespace
 
-void fail_onnx(const std::string& what) { throw Error(ExitCode::data, what); }
+void fail_onnx(const std::string& what) { throw Error(ErrorCode::data, what); }
 
 OnnxFile parse_onnx(std::span<const std::byte> bytes, std::string_view name) {
   try {

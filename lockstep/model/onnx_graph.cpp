@@ -185,7 +185,7 @@ std::vector<std::byte> OnnxGraph::finish(const std::string& result, const Shape&
   for (const auto& [key, value] : metadata_)
     file.message(model::metadata_props, ProtobufMessage().text(1, key).text(2, value));
   if (file.data().size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-    throw Error(ExitCode::usage, "an ONNX file holds at most 2 GB and this network needs more; export .safetensors");
+    throw Error(ErrorCode::usage, "an ONNX file holds at most 2 GB and this network needs more; export .safetensors");
   return file.data();
 }
 

@@ -294,7 +294,7 @@ class Importer {
     std::vector<NamedArray> named;
     for_each_layer(model.network.plans(), [&](const LayerPlan& plan) {
       for (const ParameterInfo& info : plan.parameters) {
-        if (named.size() == arrays.size()) throw Error(ExitCode::bug, "an imported network has other parameters");
+        if (named.size() == arrays.size()) throw Error(ErrorCode::bug, "an imported network has other parameters");
         named.push_back({info.name, std::move(arrays[named.size()])});
       }
     });
@@ -365,8 +365,8 @@ Model import_onnx(std::span<const std::byte> bytes, std::string_view name) {
   try {
     return Importer(file).model();
   } catch (const Error& error) {
-    if (error.code() == ExitCode::resources || error.code() == ExitCode::bug) throw;
-    throw Error(ExitCode::data, fmt::format("{}: {}", name, error.what()));
+    if (error.code() == ErrorCode::resources || error.code() == ErrorCode::bug) throw;
+    throw Error(ErrorCode::data, fmt::format("{}: {}", name, error.what()));
   }
 }
 

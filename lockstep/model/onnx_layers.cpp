@@ -248,7 +248,7 @@ const std::set<std::string>& other_operators() {
 
 void refuse_node(const OnnxNode& node, const std::string& what) {
   const std::string& name = node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
-  throw Error(ExitCode::data, fmt::format("{} {}: {}", printable(node.operation), printable(name), what));
+  throw Error(ErrorCode::data, fmt::format("{} {}: {}", printable(node.operation), printable(name), what));
 }
 
 OnnxConstants::OnnxConstants(const OnnxFile& file) {

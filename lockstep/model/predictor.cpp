@@ -120,7 +120,7 @@ class DataFeed final : public Feed<T> {
 
 PredictOptions checked(PredictOptions options) {
   if (options.threads < 0 || options.threads > kMaxThreads)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("threads = {} must be from 1 to {}, or 0 for auto", options.threads, kMaxThreads));
   if (options.threads == 0) options.threads = default_threads();
   if (on_device(options.backend)) options.threads = 1;  // that launches
@@ -305,12 +305,12 @@ void Inference<T>::run_span(std::span<const S> x, std::span<S> y) {
   const std::int64_t inputs = network_.input().elements(), outputs = network_.output().elements();
   const auto count = static_cast<std::int64_t>(x.size()) / inputs;
   if (count * inputs != static_cast<std::int64_t>(x.size()) || count * outputs != static_cast<std::int64_t>(y.size()))
-    throw Error(ExitCode::usage, fmt::format("predict: {} inputs and {} outputs given, but a sample has {} and {}",
-                                             x.size(), y.size(), inputs, outputs));
+    throw Error(ErrorCode::usage, fmt::format("predict: {} inputs and {} outputs given, but a sample has {} and {}",
+                                              x.size(), y.size(), inputs, outputs));
   if constexpr (std::is_same_v<S, T>)
     run(SpanFeed<T>(x.data(), inputs, y.data(), outputs), count);
   else
-    throw Error(ExitCode::usage, fmt::format("predict: the network computes in {}", to_string(network_.precision())));
+    throw Error(ErrorCode::usage, fmt::format("predict: the network computes in {}", to_string(network_.precision())));
 }
 
 template <class T>
@@ -351,7 +351,7 @@ void Predictor::run_span(std::span<const T> x, std::span<T> y) {
   const std::vector<std::int64_t> ids = ids_from(0, data->size());
   const std::vector<double> outputs = engine_->run(*data, ids);
   if (outputs.size() != y.size())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("predictor: {} samples have {} outputs, y holds {}", ids.size(), outputs.size(), y.size()));
   std::ranges::transform(outputs, y.begin(), [](double value) { return static_cast<T>(value); });
 }

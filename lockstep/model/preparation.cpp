@@ -92,7 +92,7 @@ class ModelSamples final : public RawSamples {
     const Shape shape{std::span<const std::int64_t>(info_.source_shape)};
     const auto numbers = static_cast<std::int64_t>(x.size()), each = shape.elements();
     if (numbers % each != 0)
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("predictor: {} numbers are no whole samples {} of {} numbers, as the source of training "
                               "had them",
                               numbers, shape.str(), each));

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 4> kAlways = {"lockstep.model", "lockstep
 constexpr std::array<std::string_view, 2> kSometimes = {"lockstep.data", "lockstep.loss"};
 
 [[noreturn]] void fail_damaged(std::string_view name, std::string_view what) {
-  throw Error(ExitCode::checkpoint, fmt::format("{}: damaged or edited: {}; take another copy of it", name, what));
+  throw Error(ErrorCode::checkpoint, fmt::format("{}: damaged or edited: {}; take another copy of it", name, what));
 }
 
 std::string_view as_text(std::span<const std::byte> bytes) {

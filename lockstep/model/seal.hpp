@@ -58,9 +58,9 @@ auto in_file(std::string_view name, const Step& step) {
   try {
     return step();
   } catch (const Error& error) {
-    if (error.code() == ExitCode::resources) throw;
+    if (error.code() == ErrorCode::resources) throw;
     const std::string_view what = error.what();
-    throw Error(ExitCode::checkpoint, what.starts_with(name) ? error.what() : std::string(name) + ": " + error.what());
+    throw Error(ErrorCode::checkpoint, what.starts_with(name) ? error.what() : std::string(name) + ": " + error.what());
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kTextStream = 1000;  // beside the streams of the generators of data
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error(ExitCode::usage, fmt::format("the model writes no text: {}", what));
+  throw Error(ErrorCode::usage, fmt::format("the model writes no text: {}", what));
 }
 
 /// What a layer sees of later steps would be missing, or would change what was written.
@@ -50,7 +50,7 @@ TextModel::TextModel(const Model& model, const PredictOptions& options)
 }
 
 void TextModel::begin(std::string_view prompt, std::uint64_t seed) {
-  if (prompt.empty()) throw Error(ExitCode::data, "the prompt is empty; give at least one character");
+  if (prompt.empty()) throw Error(ErrorCode::data, "the prompt is empty; give at least one character");
   tokens_ = vocabulary_.tokens(prompt, "prompt");
   seed_ = seed;
   drawn_ = 0;

@@ -37,7 +37,7 @@ bool is_allowed(const LayerPlan& plan) {
 void apply_rule(Place& last, std::optional<LabelRule> rule) {
   last.rule = rule.value_or(one_based_rule(last.out));
   if (last.rule == LabelRule::digits && last.out != 10)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("label_rule = \"digits\" is for 10 classes, but {} of the network has {} rows", last.name,
                             last.out));
 }
@@ -46,7 +46,7 @@ std::vector<Place> places(const Network& network, std::optional<LabelRule> rule)
   std::vector<Place> found;
   for (const LayerPlan& plan : network.plans()) {
     if (!is_allowed(plan))
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("a .mat file holds Theta1, Theta2, ... of linear layers, but layer {} is {}; use "
                               ".safetensors, .npz or .onnx",
                               plan.path, layer_type(plan.spec)));
@@ -62,7 +62,7 @@ std::vector<Place> places(const Network& network, std::optional<LabelRule> rule)
     found.push_back(std::move(place));
   }
   if (found.empty())
-    throw Error(ExitCode::usage, "a .mat file holds the weights of linear layers; the network has none");
+    throw Error(ErrorCode::usage, "a .mat file holds the weights of linear layers; the network has none");
   apply_rule(found.back(), rule);
   return found;
 }
@@ -100,7 +100,7 @@ const Array* find(std::span<const NamedArray> arrays, std::string_view name) {
 
 void check_theta(const Place& place, const Array* array, std::string_view file) {
   const std::string wanted = fmt::format("[{},{}]", place.out, 1 + place.in);
-  const auto refuse = [&](const std::string& what) { throw Error(ExitCode::data, fmt::format("{}: {}", file, what)); };
+  const auto refuse = [&](const std::string& what) { throw Error(ErrorCode::data, fmt::format("{}: {}", file, what)); };
   if (array == nullptr) refuse(fmt::format("{} {} of the network is missing", place.name, wanted));
   if (array->dims != std::vector<std::int64_t>{place.out, 1 + place.in})
     refuse(fmt::format("{} is [{}] in the file but {} in the network (the bias is column 0)", place.name,
@@ -130,7 +130,7 @@ void set_thetas(Network& network, std::span<const NamedArray> arrays, std::strin
   for (const Place& place : layers) check_theta(place, find(arrays, place.name), name);
   const std::string surplus = fmt::format("Theta{}", layers.size() + 1);
   if (find(arrays, surplus) != nullptr)
-    throw Error(ExitCode::data,
+    throw Error(ErrorCode::data,
                 fmt::format("{}: {} has no place in the network of {} linear layers", name, surplus, layers.size()));
   for (const Place& place : layers) {
     std::visit([&](auto& values) { set_theta(place, *find(arrays, place.name), values.data()); }, network.values());

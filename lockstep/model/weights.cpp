@@ -20,7 +20,7 @@ namespace lockstep {
 namespace {
 
 [[noreturn]] void refuse(std::string_view file, const std::string& what) {
-  throw Error(ExitCode::data, fmt::format("{}: {}", file, what));
+  throw Error(ErrorCode::data, fmt::format("{}: {}", file, what));
 }
 
 std::string shape_of(const Array& array) { return fmt::format("[{}]", fmt::join(array.dims, ",")); }
@@ -123,7 +123,7 @@ void load_mapped_weights(const std::filesystem::path& path, Network& network,
                          const std::vector<std::pair<std::string, std::string>>& map) {
   const std::string extension = path.extension().string(), file = path.string();
   if (extension != ".safetensors" && extension != ".npz" && extension != ".onnx")
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: layers are taken by name from .safetensors, .npz or .onnx files", file));
   const std::vector<NamedArray> arrays = extension == ".npz"    ? read_npz(path)
                                          : extension == ".onnx" ? onnx_weights(path)
@@ -160,7 +160,7 @@ void load_weights(const std::filesystem::path& path, Network& network, std::opti
   else if (extension == ".onnx")
     set_weights(network, in_order(load_onnx(path).network, network), path.string());
   else
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: weights are read from .safetensors, .npz, .mat or .onnx files", path.string()));
   if (!all_finite(network.values())) refuse(path.string(), "holds weights that are not finite numbers");
 }

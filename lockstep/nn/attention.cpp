@@ -134,9 +134,9 @@ void Attention::plan(LayerPlan& plan, const Init& usual) const {
 }
 
 std::string Attention::onnx(OnnxBuilder&, const LayerPlan& plan, const std::string&) const {
-  throw Error(ExitCode::usage, fmt::format("layer {} (attention) has no ONNX form here; export the weights as "
-                                           "safetensors",
-                                           plan.path));
+  throw Error(ErrorCode::usage, fmt::format("layer {} (attention) has no ONNX form here; export the weights as "
+                                            "safetensors",
+                                            plan.path));
 }
 
 LOCKSTEP_MAKE_LAYER(Attention, AttentionLayer);

@@ -90,8 +90,8 @@ class PositionsLayer : public Layer<T> {
 };
 
 void refuse_onnx(const LayerPlan& plan) {
-  throw Error(ExitCode::usage, fmt::format("layer {} ({}) has no ONNX form here; export the weights as safetensors",
-                                           plan.path, layer_type(plan.spec)));
+  throw Error(ErrorCode::usage, fmt::format("layer {} ({}) has no ONNX form here; export the weights as safetensors",
+                                            plan.path, layer_type(plan.spec)));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ std::string Flatten::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::
 
 template <class T>
 std::unique_ptr<Layer<T>> Flatten::make(const LayerPlan&) const {
-  throw Error(ExitCode::bug, "flatten has nothing to compute");
+  throw Error(ErrorCode::bug, "flatten has nothing to compute");
 }
 
 LOCKSTEP_INSTANTIATE_LAYER(Flatten);

@@ -48,14 +48,15 @@ Network::Network(Shape input, Precision precision, Init init)
     : input_(input), precision_(precision), init_(init), values_(AlignedBuffer<float>()) {
   if (input_.rank() == 0 || input_.rank() > 3 || input_.elements() < 1)
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         fmt::format("model input {} must be [features], [features,steps] or [channels,height,width], all at least 1",
                     input_.str()));
 }
 
 Network Network::from_sizes(const std::vector<std::int64_t>& sizes, const std::optional<LayerSpec>& activation,
                             const std::optional<LayerSpec>& output, Precision precision, Init init) {
-  if (sizes.size() < 2) throw Error(ExitCode::usage, "sizes needs at least an input and an output, such as 784-128-10");
+  if (sizes.size() < 2)
+    throw Error(ErrorCode::usage, "sizes needs at least an input and an output, such as 784-128-10");
   Network network({sizes.front()}, precision, init);
   for (std::size_t i = 1; i < sizes.size(); ++i) {
     network.add(Linear{.out = sizes[i]});

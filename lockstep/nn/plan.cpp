@@ -24,7 +24,7 @@ std::string all_fields(const Record& record) {
 
 void require(const LayerPlan& plan, bool condition, const std::string& why) {
   if (condition) return;
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("layer {} ({}): {}, input is {}", plan.path, layer_type(plan.spec), why, plan.in.str()));
 }
 

@@ -97,7 +97,7 @@ Sequence<T>::Entry::Entry(const LayerPlan& plan)
       in_pixels(plan.in.elements() / (weight ? weight->in : plan.in[0])),
       out_pixels(plan.out.elements() / plan.out[0]),
       first_parameter(lockstep::first_parameter(plan)) {
-  if (plan.parameters.size() > offsets.size()) throw Error(ExitCode::bug, "a layer with too many parameters");
+  if (plan.parameters.size() > offsets.size()) throw Error(ErrorCode::bug, "a layer with too many parameters");
   for (std::size_t k = 0; k < plan.parameters.size(); ++k) {
     offsets[k] = plan.parameters[k].offset;
     per_channel[k] = outs.count == 0 ? 0 : plan.parameters[k].elements() / outs.count;

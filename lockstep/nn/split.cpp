@@ -59,8 +59,8 @@ Split split_layers(std::vector<LayerPlan>& plans, int member, int members, const
     plan.member = member;
     plan.in_split = held;
     if (sharing == Sharing::never && !plan.parameters.empty())
-      throw Error(ExitCode::usage, fmt::format("layer {} ({}) cannot be split over ranks; set parallel.tensor = 1",
-                                               plan.path, layer_type(plan.spec)));
+      throw Error(ErrorCode::usage, fmt::format("layer {} ({}) cannot be split over ranks; set parallel.tensor = 1",
+                                                plan.path, layer_type(plan.spec)));
     if (sharing != Sharing::by_channel) held = split_channels(plan.out[0], members);
     if (sharing != Sharing::never) plan.out_split = held;
     split_layers(plan.body, member, members, plan.in_split);

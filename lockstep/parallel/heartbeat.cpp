@@ -17,7 +17,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kLost = static_cast<int>(ExitCode::peer_lost);
+constexpr int kLost = static_cast<int>(ErrorCode::peer_lost);
 constexpr int kBeatsPerSilence = 10;
 // If this process was suspended for this number of periods, it does not judge its peers.
 constexpr int kOwnPause = 3;

@@ -240,7 +240,7 @@ BeatLinks::BeatLinks(Ranks& ranks, std::chrono::milliseconds patience)
     if (sockets[rank].open())
       peers_.push_back({.rank = static_cast<int>(rank), .socket = std::move(sockets[rank]), .heard = Clock::now()});
   wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake_ < 0) fail_system(ExitCode::resources, "eventfd", errno);
+  if (wake_ < 0) fail_system(ErrorCode::resources, "eventfd", errno);
 }
 
 BeatLinks::~BeatLinks() { ::close(wake_); }

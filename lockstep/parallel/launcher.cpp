@@ -58,7 +58,7 @@ std::optional<Launcher> find_launcher(const Environment& environment) {
   if (environment("PMIX_RANK") != nullptr) return several({MpiLibrary::open_mpi, tasks, "srun --mpi=pmix"});
   // Inside sbatch, but not started by srun: SLURM_PROCID is there, SLURM_STEP_NUM_TASKS is not.
   if (environment("SLURM_STEP_NUM_TASKS") != nullptr && environment("SLURM_PROCID") != nullptr && tasks > 1)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("srun started {} processes that cannot find each other: use srun --mpi=pmix "
                             "(Open MPI) or srun --mpi=pmi2 (MPICH)",
                             tasks));

@@ -41,17 +41,17 @@ const MpiPlugin& open_plugin(MpiLibrary kind, const std::string& user) {
   const LibraryNames names = names_of(kind);
   const fs::path path = find_mpi_plugin(names.file);
   if (path.empty())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}, but this build of Lockstep has no part for {}: install {} and build again", user,
                             names.name, names.package));
   // Open MPI opens parts of its own, which look for its symbols: they must be visible.
   const SharedLibrary library = open_library(path.string(), true);
   if (library.handle == nullptr)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: {}; is {} installed here?", path.string(), library.error, names.name));
   const auto get = reinterpret_cast<const MpiPlugin* (*)()>(library.find(kMpiPluginSymbol));
   if (get == nullptr || get()->version != kMpiPluginVersion)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: made for another version of Lockstep; build or install it again", path.string()));
   return *get();
 }
@@ -151,7 +151,7 @@ class MpiTransport final : public Transport {
     if (error == 0) return;
     char text[512] = {};
     plugin_.explain(error, text, sizeof text);
-    throw Error(ExitCode::peer_lost,
+    throw Error(ErrorCode::peer_lost,
                 fmt::format("rank {} on {}: {} failed{}: {}", facts_.rank, facts_.host, facts_.library,
                             peer == kNobody ? "" : fmt::format(" with rank {}", peer), text));
   }
@@ -171,11 +171,11 @@ std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher, LibraryC
   MpiProcessors processors = own_processors();
   int group = 0;
   const int error = plugin.start(nullptr, &facts, machine_number(), &processors, &group);
-  if (error == kMpiTooFewThreads) throw Error(ExitCode::usage, kOneThread);
-  if (error != 0) throw Error(ExitCode::usage, fmt::format("started by {}, but MPI does not start", launcher.name));
+  if (error == kMpiTooFewThreads) throw Error(ErrorCode::usage, kOneThread);
+  if (error != 0) throw Error(ErrorCode::usage, fmt::format("started by {}, but MPI does not start", launcher.name));
   if (facts.size != launcher.size)
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         fmt::format("{} started {} processes, but each finds {} with {}: the launcher and the MPI library do not "
                     "belong together; use the mpirun of that library",
                     launcher.name, launcher.size, facts.size, facts.library));
@@ -189,9 +189,9 @@ std::unique_ptr<Transport> make_mpi_transport(const MpiCommunicator& communicato
   MpiProcessors processors = own_processors();
   int group = 0;
   const int error = plugin.start(&communicator.handle, &facts, machine_number(), &processors, &group);
-  if (error == kMpiTooFewThreads) throw Error(ExitCode::usage, kOneThread);
+  if (error == kMpiTooFewThreads) throw Error(ErrorCode::usage, kOneThread);
   if (error != 0)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("the communicator belongs to another copy of {} than the one that Lockstep's part for it "
                             "opens; both must use the library of the launcher",
                             name));

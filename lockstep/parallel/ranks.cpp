@@ -91,7 +91,7 @@ void Ranks::wait(const char* phase) {
     if (waited < (shares_cores_ ? RankWait::kYield : RankWait::kSpin)) continue;
     status_->phase = phase;
     status_->waiting = true;
-    if (status_->over) throw Error(ExitCode::peer_lost, "the run is over");
+    if (status_->over) throw Error(ErrorCode::peer_lost, "the run is over");
     if (status_->somebody_works) idle_since = now;
     if (now - idle_since > timeout_) fail_silent(phase, waited);
     wake_up_in_time();
@@ -104,7 +104,7 @@ void Ranks::wait(const char* phase) {
 
 void Ranks::fail_silent(const char* phase, std::chrono::nanoseconds waited) const {
   const auto silent = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.done; });
-  throw Error(ExitCode::peer_lost,
+  throw Error(ErrorCode::peer_lost,
               fmt::format("rank {} on {} has not heard from {} for {:.0f} s in phase {}, after step {}: it is "
                           "dead, stopped or cut off; go on from the last checkpoint",
                           rank(), transport_->host(),

@@ -54,7 +54,7 @@ double cgroup_quota() {
   release.notify_all();
   for (std::thread& each : others) each.join();
   if (!refused.empty())
-    throw Error(ExitCode::resources,
+    throw Error(ErrorCode::resources,
                 fmt::format("asked for {} threads, the system gives {} ({}); use fewer threads, or raise the limit of "
                             "processes or memory (ulimit -u, ulimit -v, pids.max of the control group)",
                             threads, others.size() + 1, refused));
@@ -74,7 +74,7 @@ void fork_join(int threads, const Program& program) {
     if (started == threads) program(omp_get_thread_num());
   }
   if (started != threads)
-    throw Error(ExitCode::resources,
+    throw Error(ErrorCode::resources,
                 fmt::format("asked for {} threads, OpenMP gives {} {}; use fewer threads or raise {}", threads, started,
                             omp_in_parallel() != 0 ? "inside a parallel region" : "here",
                             omp_in_parallel() != 0 ? "OMP_MAX_ACTIVE_LEVELS" : "OMP_THREAD_LIMIT"));

@@ -32,7 +32,7 @@ class SelfTransport final : public Transport {
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
-  [[noreturn]] static TransportRequest alone() { throw Error(ExitCode::bug, "a single rank has no peers"); }
+  [[noreturn]] static TransportRequest alone() { throw Error(ErrorCode::bug, "a single rank has no peers"); }
 };
 
 /// The messages under way: copies, so that a send is finished at once.
@@ -82,8 +82,8 @@ class ThreadTransport final : public Transport {
     const std::vector<std::byte> message = std::move(queue.front());
     queue.pop_front();
     if (message.size() != found->second.bytes.size())
-      throw Error(ExitCode::bug, fmt::format("a message of {} bytes where {} were expected", message.size(),
-                                             found->second.bytes.size()));
+      throw Error(ErrorCode::bug, fmt::format("a message of {} bytes where {} were expected", message.size(),
+                                              found->second.bytes.size()));
     std::copy(message.begin(), message.end(), found->second.bytes.begin());
     receives_.erase(found);
     return true;
@@ -94,7 +94,7 @@ class ThreadTransport final : public Transport {
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
-  [[noreturn]] static TransportRequest no_library() { throw Error(ExitCode::bug, "threads have no library's sum"); }
+  [[noreturn]] static TransportRequest no_library() { throw Error(ErrorCode::bug, "threads have no library's sum"); }
 
   static constexpr TransportRequest kSent = 0;
   struct Receive {

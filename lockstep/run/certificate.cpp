@@ -34,7 +34,7 @@ std::string next_link(const std::string& link, const std::string& line) {
 }
 
 [[noreturn]] void fail_link(const std::string& name, const std::string& what) {
-  throw Error(ExitCode::integrity, fmt::format("{}: {} was changed after the certificate was made", name, what));
+  throw Error(ErrorCode::integrity, fmt::format("{}: {} was changed after the certificate was made", name, what));
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ Certificate parse_certificate(const std::string& text, const std::string& name) 
   try {
     const Json json = Json::parse(text);
     if (json.at("certificate").get<int>() != kCertificateVersion)
-      throw Error(ExitCode::checkpoint, fmt::format("{}: a certificate of another version of Lockstep", name));
+      throw Error(ErrorCode::checkpoint, fmt::format("{}: a certificate of another version of Lockstep", name));
     json.at("program").get_to(read.program);
     json.at("numerics_version").get_to(read.numerics_version);
     json.at("data_sha256").get_to(read.data_digest);
@@ -92,7 +92,7 @@ Certificate parse_certificate(const std::string& text, const std::string& name) 
       links.push_back(each.at("link").get<std::string>());
     }
   } catch (const Json::exception&) {
-    throw Error(ExitCode::checkpoint, fmt::format("{}: is not a certificate of a run", name));
+    throw Error(ErrorCode::checkpoint, fmt::format("{}: is not a certificate of a run", name));
   }
   std::string link = start_of(read);
   if (link != start) fail_link(name, "configuration, data digest, numerics version or program");
@@ -105,7 +105,7 @@ Certificate parse_certificate(const std::string& text, const std::string& name) 
 }
 
 Certificate load_certificate(const std::filesystem::path& path) {
-  return parse_certificate(read_text(path, kMostShownBytes, ExitCode::checkpoint), path.string());
+  return parse_certificate(read_text(path, kMostShownBytes, ErrorCode::checkpoint), path.string());
 }
 
 }  // namespace lockstep

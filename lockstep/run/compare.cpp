@@ -161,7 +161,7 @@ Comparison compare_runs(const std::vector<fs::path>& directories) {
   Comparison comparison;
   for (const fs::path& directory : directories) {
     if (!fs::exists(directory / kMetricsFile))
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("{}: is no run directory: it holds no {}", directory.string(), kMetricsFile));
     comparison.runs.push_back(read_history(directory));
   }

@@ -36,7 +36,7 @@ constexpr int kMaxRuns = 1'000'000;
 
 /// What made a filesystem call fail, as fail_system words it.
 void check(const std::error_code& error, const fs::path& path) {
-  if (error) fail_system(ExitCode::resources, path.string(), error.value());
+  if (error) fail_system(ErrorCode::resources, path.string(), error.value());
 }
 
 bool is_run_file(const std::string& name) {
@@ -95,7 +95,7 @@ fs::path make_numbered(const std::string& name) {
     if (::mkdir(path.c_str(), 0777) == 0) return path;
     if (errno != EEXIST) fail_output_folder(path, errno);
   }
-  throw Error(ExitCode::resources,
+  throw Error(ErrorCode::resources,
               fmt::format("runs: {}-1 to {}-{} exist; clear some or name a run directory", name, name, kMaxRuns));
 }
 
@@ -104,7 +104,7 @@ fs::path make_numbered(const std::string& name) {
                     error_number == ENFILE || error_number == ENOMEM;
   std::string reason = std::generic_category().message(error_number);
   reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
-  throw Error(full ? ExitCode::resources : ExitCode::usage,
+  throw Error(full ? ErrorCode::resources : ErrorCode::usage,
               fmt::format("{} {}: {}; choose another folder", what, one_line(folder.string()), reason));
 }
 
@@ -127,14 +127,14 @@ void check_run_directory(const RunDirectoryOptions& options) {
   const fs::file_status status = fs::status(options.path, error);
   if (!fs::exists(status)) return;
   if (!fs::is_directory(status))
-    throw Error(ExitCode::usage, fmt::format("run directory {}: is a file, not a folder; give another", options.path));
+    throw Error(ErrorCode::usage, fmt::format("run directory {}: is a file, not a folder; give another", options.path));
   const Contents contents = contents_of(options.path);
   if (contents == Contents::nothing) return;
   if (contents == Contents::other)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("run directory {}: the folder holds other files; give a new or empty one", options.path));
   if (!options.overwrite && !options.resume)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("run directory {}: holds an earlier run; give another folder, {}or overwrite it",
                             options.path, options.resumable ? "resume it, " : ""));
 }
@@ -148,15 +148,15 @@ RunDirectory::RunDirectory(const RunDirectoryOptions& options) {
     make_output_folder(path_);
   }
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor_ < 0) fail_system(ExitCode::resources, path_.string(), errno);
+  if (descriptor_ < 0) fail_system(ErrorCode::resources, path_.string(), errno);
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const int number = errno;
     ::close(descriptor_);
     if (number == EWOULDBLOCK)
-      throw Error(ExitCode::in_use,
+      throw Error(ErrorCode::in_use,
                   fmt::format("{}: another run is writing here; give another run directory", path_.string()));
     // A file system without locks: go on without.
-    if (number != ENOLCK && number != EOPNOTSUPP) fail_system(ExitCode::resources, path_.string(), number);
+    if (number != ENOLCK && number != EOPNOTSUPP) fail_system(ErrorCode::resources, path_.string(), number);
     descriptor_ = -1;
   }
   if (options.resume)
@@ -175,11 +175,12 @@ RunDirectory::~RunDirectory() {
 
 LineFile::LineFile(fs::path path, std::int64_t kept) : path_(std::move(path)), bytes_(kept) {
   if (kept > 0) {
-    const std::vector<std::byte> all = read_file(path_, std::numeric_limits<std::int64_t>::max(), ExitCode::checkpoint);
+    const std::vector<std::byte> all =
+        read_file(path_, std::numeric_limits<std::int64_t>::max(), ErrorCode::checkpoint);
     hash_.update(std::span(all).first(static_cast<std::size_t>(kept)));
   }
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0 || ::ftruncate(descriptor_, kept) != 0) fail_system(ExitCode::resources, path_.string(), errno);
+  if (descriptor_ < 0 || ::ftruncate(descriptor_, kept) != 0) fail_system(ErrorCode::resources, path_.string(), errno);
 }
 
 LineFile::~LineFile() { ::close(descriptor_); }
@@ -189,7 +190,7 @@ void LineFile::append(std::string_view text) {
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-    if (written < 0 && errno != EINTR) fail_system(ExitCode::resources, path_.string(), errno);
+    if (written < 0 && errno != EINTR) fail_system(ErrorCode::resources, path_.string(), errno);
     if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
   }
   bytes_ += static_cast<std::int64_t>(line.size());
@@ -200,7 +201,7 @@ std::string LineFile::sha256() const { return to_hex(Sha256(hash_).finish()); }
 
 void LineFile::sync() const {
   // EINVAL: a file system that cannot do it, or no file at all (--out with a link to a device).
-  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) fail_system(ExitCode::resources, path_.string(), errno);
+  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) fail_system(ErrorCode::resources, path_.string(), errno);
 }
 
 }  // namespace lockstep

@@ -43,7 +43,7 @@ std::optional<double> steepest_rate(const std::vector<RateTrial>& points) {
 
 RateCurve find_rate(const std::string& config, const RunOptions& options) {
   if (const auto launcher = find_launcher())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("the learning rate is looked for by one process, and {} started {}; the rate "
                             "is the same on any number of ranks",
                             launcher->name, launcher->size));
@@ -73,7 +73,7 @@ RateCurve find_rate(const std::string& config, const RunOptions& options) {
                             .on_step = on_step});
   } catch (const Enough&) {
   } catch (const Error& error) {
-    if (error.code() != ExitCode::diverged) throw;
+    if (error.code() != ErrorCode::diverged) throw;
   }
   curve.suggestion = steepest_rate(curve.points);
   return curve;

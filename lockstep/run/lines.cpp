@@ -48,8 +48,8 @@ std::vector<Json> read_lines(const fs::path& path) {
     Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
                             text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
     if (!line.is_object())
-      throw Error(ExitCode::data, fmt::format("{}:{}: no JSON object; the file is damaged, or of another program",
-                                              path.string(), out.size() + 1));
+      throw Error(ErrorCode::data, fmt::format("{}:{}: no JSON object; the file is damaged, or of another program",
+                                               path.string(), out.size() + 1));
     out.push_back(std::move(line));
     at = end + 1;
   }
@@ -178,7 +178,7 @@ RunHistory read_history(const fs::path& directory) {
     if (fs::exists(directory / kTimingsFile))
       for (const Json& line : read_lines(directory / kTimingsFile)) add_timings(history, line);
   } catch (const Json::exception& error) {
-    throw Error(ExitCode::data,
+    throw Error(ErrorCode::data,
                 fmt::format("{}: the metrics or timings are not those of a run: {}", directory.string(), error.what()));
   }
   return history;

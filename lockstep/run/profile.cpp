@@ -120,7 +120,7 @@ std::optional<Baseline> measure_baseline(const Network& network, const TrainOpti
     baseline.seconds = timer.seconds();
     return baseline;
   } catch (const Error& error) {
-    if (error.code() != ExitCode::diverged) throw;
+    if (error.code() != ErrorCode::diverged) throw;
     return std::nullopt;
   }
 }

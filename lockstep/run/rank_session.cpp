@@ -36,13 +36,13 @@ struct AgreedError : Error {
 
 std::string text_hash(const std::string& text) { return sha256_hex(std::as_bytes(std::span(text))); }
 
-[[noreturn]] void end_with(const Ranks& ranks, ExitCode code, const std::string& message) {
+[[noreturn]] void end_with(const Ranks& ranks, ErrorCode code, const std::string& message) {
   if (ranks.leader()) throw AgreedError(code, message);
   throw ReportedByRank0(code, message);
 }
 
 /// All ranks come to such an end at the same step.
-bool is_common(ExitCode code) { return code == ExitCode::diverged || code == ExitCode::preempted; }
+bool is_common(ErrorCode code) { return code == ErrorCode::diverged || code == ErrorCode::preempted; }
 
 }  // namespace
 
@@ -64,7 +64,7 @@ void prepare_together(Ranks& ranks, const std::function<void()>& preparation) {
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
     if (outcomes[rank].empty()) continue;
     const std::string message = outcomes[rank].substr(1);
-    end_with(ranks, static_cast<ExitCode>(outcomes[rank][0] - '0'),
+    end_with(ranks, static_cast<ErrorCode>(outcomes[rank][0] - '0'),
              rank == 0 ? message : fmt::format("rank {} on {}: {}", rank, hosts[rank], message));
   }
 }
@@ -82,7 +82,7 @@ std::string common_configuration(RunConfig config) {
 }  // namespace
 
 std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSplits& data) {
-  const std::vector<std::byte> program = read_file("/proc/self/exe", kMaxProgramBytes, ExitCode::resources);
+  const std::vector<std::byte> program = read_file("/proc/self/exe", kMaxProgramBytes, ErrorCode::resources);
   // What rank 0 has sent is checked where it arrives.
   std::string digest = !config.data.from_rank0 ? data_digest(data)
                        : ranks.leader()        ? ranks.broadcast(data_digest(data), "agreement")
@@ -96,7 +96,7 @@ std::string check_agreement(Ranks& ranks, const RunConfig& config, const DataSpl
     const std::vector<std::string> hosts = ranks.all_gather(ranks.transport().host(), "agreement");
     for (std::size_t rank = 1; rank < all.size(); ++rank)
       if (all[rank] != all[0])
-        end_with(ranks, ExitCode::integrity,
+        end_with(ranks, ErrorCode::integrity,
                  fmt::format("rank {} on {} has another {} ({}) than rank 0 on {} ({}); all ranks must start with the "
                              "same",
                              rank, hosts[rank], field, short_hash(all[rank]), hosts[0], short_hash(all[0])));
@@ -158,7 +158,7 @@ void guard_start(std::optional<Watchdog>& guard, const LauncherWatch& watch, con
     }
     ::_exit(exit_code);
   };
-  guard.emplace(limit + kNextSpeaker * std::min(rank, 2), "", static_cast<int>(ExitCode::peer_lost), end,
+  guard.emplace(limit + kNextSpeaker * std::min(rank, 2), "", static_cast<int>(ErrorCode::peer_lost), end,
                 [&watch] { return watch.gone(); });
 }
 
@@ -179,15 +179,15 @@ std::exception_ptr run_to_common_end(Ranks& ranks, const std::function<void(Rank
 }
 
 /// Says why, unless another rank has said why the run is over, and ends all ranks.
-[[noreturn]] void end_all(Ranks& ranks, std::optional<Heartbeat>& heartbeat, ExitCode code,
+[[noreturn]] void end_all(Ranks& ranks, std::optional<Heartbeat>& heartbeat, ErrorCode code,
                           const std::string& message) {
-  if (code == ExitCode::peer_lost) heartbeat->verdict(kEcho);
+  if (code == ErrorCode::peer_lost) heartbeat->verdict(kEcho);
   heartbeat->end_all(
       static_cast<int>(code),
       ranks.leader() ? message : fmt::format("rank {} on {}: {}", ranks.rank(), ranks.transport().host(), message));
   const int exit_code = heartbeat->verdict({});
-  heartbeat.reset();                                                           // the others know now
-  if (exit_code == static_cast<int>(ExitCode::peer_lost)) ::_exit(exit_code);  // MPI would wait for the lost rank
+  heartbeat.reset();                                                            // the others know now
+  if (exit_code == static_cast<int>(ErrorCode::peer_lost)) ::_exit(exit_code);  // MPI would wait for the lost rank
   const Watchdog guard(kAbort, "", exit_code);
   ranks.transport().abort(exit_code);
   ::_exit(exit_code);
@@ -249,13 +249,13 @@ RankSession::~RankSession() {
       fmt::format("lockstep: rank {} on {}: MPI does not end: mpirun, or another rank, is dead, stopped or cut off; "
                   "the run is complete or saved, resume it to see",
                   ranks.rank(), state_->ranks->transport().host()),
-      static_cast<int>(ExitCode::peer_lost));
+      static_cast<int>(ErrorCode::peer_lost));
   state_->heartbeat.reset();
 }
 
 Ranks& RankSession::ranks() { return *state_->ranks; }
 
-void RankSession::end_all(ExitCode code, const std::string& line) {
+void RankSession::end_all(ErrorCode code, const std::string& line) {
   if (state_->heartbeat) lockstep::end_all(*state_->ranks, state_->heartbeat, code, line);
   ::_exit(static_cast<int>(code));
 }
@@ -270,9 +270,9 @@ std::exception_ptr RankSession::run_to_end(const std::function<void(Ranks&)>& pr
   } catch (const Error& error) {
     end_all(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    end_all(ExitCode::resources, "out of memory; a smaller train.batch or data.stream needs less");
+    end_all(ErrorCode::resources, "out of memory; a smaller train.batch or data.stream needs less");
   } catch (const std::exception& error) {
-    end_all(ExitCode::bug, error.what());
+    end_all(ErrorCode::bug, error.what());
   }
 }
 

@@ -56,7 +56,7 @@ class RankSession {
   /// The same, and returns the end that all ranks come to instead of throwing it; null: there is none.
   std::exception_ptr run_to_end(const std::function<void(Ranks&)>& program);
   /// Says `line` and ends the processes of all ranks: this one cannot go on.
-  [[noreturn]] void end_all(ExitCode code, const std::string& line);
+  [[noreturn]] void end_all(ErrorCode code, const std::string& line);
 
  private:
   struct State;

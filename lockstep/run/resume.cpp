@@ -29,12 +29,12 @@ void check_same_config(const std::string& file, const std::string& toml, const R
   try {
     found = find_difference(toml, resolved_toml(config));
   } catch (const Error& error) {
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("{}: the configuration in it cannot be read: {}", file, error.what()));
   }
   if (!found) return;
   const bool cosine = found->key == "train.epochs" && config.train.schedule.kind == ScheduleKind::cosine;
-  throw Error(ExitCode::checkpoint,
+  throw Error(ErrorCode::checkpoint,
               fmt::format("{}: {} is {} there but {} now{}; a run goes on as it began: set it back, or give another "
                           "run directory",
                           file, found->key, found->first, found->second,
@@ -55,14 +55,14 @@ std::optional<Checkpoint> find_checkpoint(const RunDirectory& directory, const R
   if (!found) {
     const fs::path earlier = directory.file(kConfigFile);
     if (fs::exists(earlier))
-      check_same_config(earlier.string(), read_text(earlier, kAnySize, ExitCode::checkpoint), config);
+      check_same_config(earlier.string(), read_text(earlier, kAnySize, ErrorCode::checkpoint), config);
     observer.note(fmt::format("{}: no checkpoint to go on from; training from the beginning",
                               one_line(directory.path().string())));
     return found;
   }
   const std::string name = store.path(found->state.steps).string();
   if (found->model.numerics_version != kNumericsVersion)
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("{}: made under numerics {}, this program computes under numerics {}; go on with the "
                             "program that made it (Lockstep {}), or train anew",
                             name, found->model.numerics_version, kNumericsVersion, found->model.version));
@@ -73,7 +73,7 @@ std::optional<Checkpoint> find_checkpoint(const RunDirectory& directory, const R
 std::string check_same_data(const Checkpoint& checkpoint, const RunDirectory& directory, const DataSplits& data) {
   std::string digest = data_digest(data);
   if (digest != checkpoint.run.data_digest)
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("{}: the data had the SHA-256 {} then but have {} now: other samples, labels or order; "
                             "put them back, or give another run directory",
                             CheckpointStore(directory.path()).path(checkpoint.state.steps).string(),
@@ -85,11 +85,11 @@ KeptLines check_lines(const Checkpoint& checkpoint, const RunDirectory& director
   const RunRecord& run = checkpoint.run;
   KeptLines kept{.metrics_bytes = run.metrics_bytes};
   const fs::path metrics = directory.file(kMetricsFile), timings = directory.file(kTimingsFile);
-  std::string text = fs::exists(metrics) ? read_text(metrics, kAnySize, ExitCode::checkpoint) : "";
+  std::string text = fs::exists(metrics) ? read_text(metrics, kAnySize, ErrorCode::checkpoint) : "";
   text.resize(std::min(text.size(), static_cast<std::size_t>(run.metrics_bytes)));
   if (static_cast<std::int64_t>(text.size()) != run.metrics_bytes ||
       sha256_hex(std::as_bytes(std::span(text))) != run.metrics_sha256)
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("{}: its first {} bytes are not what they were when {} was saved; put the file back, or "
                             "train anew",
                             metrics.string(), run.metrics_bytes, checkpoint_name(checkpoint.state.steps)));
@@ -99,7 +99,7 @@ KeptLines check_lines(const Checkpoint& checkpoint, const RunDirectory& director
   }
   // Times are for people: what a power cut took is not missed.
   if (!fs::exists(timings)) return kept;
-  std::string lines = read_text(timings, kAnySize, ExitCode::checkpoint);
+  std::string lines = read_text(timings, kAnySize, ErrorCode::checkpoint);
   lines.resize(std::min(lines.size(), static_cast<std::size_t>(run.timings_bytes)));
   kept.timings_bytes = static_cast<std::int64_t>(lines.rfind('\n') + 1);
   return kept;

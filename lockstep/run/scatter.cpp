@@ -120,7 +120,7 @@ class Stream {
     const auto digest = sha_.finish();
     const std::string own(reinterpret_cast<const char*>(digest.data()), digest.size());
     if (ranks_.broadcast(own, kPhase) != own)
-      throw Error(ExitCode::integrity,
+      throw Error(ErrorCode::integrity,
                   "data.from = \"rank0\": the data that arrived are not those that rank 0 has sent; check the network");
   }
 
@@ -197,7 +197,7 @@ DataSplits scatter_data(Ranks& ranks, const DataSplits& own, Precision precision
 void check_readers(Ranks& ranks, bool from_rank0) {
   const std::vector<std::string> all = ranks.all_gather(from_rank0 ? "rank0" : "each", "preparation");
   if (std::any_of(all.begin(), all.end(), [&](const std::string& each) { return each != all[0]; }))
-    throw Error(ExitCode::integrity,
+    throw Error(ErrorCode::integrity,
                 "data.from is not the same on all ranks; all ranks must start with the same configuration");
 }
 

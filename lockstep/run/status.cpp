@@ -30,14 +30,14 @@ std::string written_form(const Json& status) {
 }
 
 const char* state_of(int exit_code) {
-  switch (static_cast<ExitCode>(exit_code)) {
-    case ExitCode::done:
+  switch (static_cast<ErrorCode>(exit_code)) {
+    case ErrorCode::done:
       return "finished";
-    case ExitCode::preempted:
+    case ErrorCode::preempted:
       return "stopped";
-    case ExitCode::peer_lost:
+    case ErrorCode::peer_lost:
       return "lost";
-    case ExitCode::diverged:
+    case ErrorCode::diverged:
       return "diverged";
     default:
       return "failed";
@@ -82,9 +82,9 @@ void RunStatus::decide(const std::exception_ptr& failure) {
   } catch (const Error& error) {
     decide(static_cast<int>(error.code()), error.what());
   } catch (const std::bad_alloc&) {
-    decide(static_cast<int>(ExitCode::resources), "out of memory");
+    decide(static_cast<int>(ErrorCode::resources), "out of memory");
   } catch (const std::exception& error) {
-    decide(static_cast<int>(ExitCode::bug), error.what());
+    decide(static_cast<int>(ErrorCode::bug), error.what());
   }
 }
 
@@ -129,7 +129,7 @@ void note_lost(const std::filesystem::path& directory, const std::string& messag
   try {
     Json status = Json::parse(read_text(directory / kStatusFile, kMaxBytes));
     if (status.at("state") != "running") return;
-    const int exit_code = static_cast<int>(ExitCode::peer_lost);
+    const int exit_code = static_cast<int>(ErrorCode::peer_lost);
     status["state"] = state_of(exit_code);
     status["exit_code"] = exit_code;
     status["message"] = one_line(message);

@@ -25,7 +25,7 @@ class RunStatus {
   /// The present epoch, and the steps since the beginning of training; written every few seconds.
   void note(std::int64_t epoch, std::int64_t step);
 
-  /// How the run ended: an exit code (ExitCode) and the last line; the first call counts. Waits for nothing: the next
+  /// How the run ended: an exit code (ErrorCode) and the last line; the first call counts. Waits for nothing: the next
   /// write() writes it.
   void decide(int exit_code, const std::string& message);
   void decide(const std::exception_ptr& failure);

@@ -126,7 +126,7 @@ std::string png_of(std::int64_t height, std::int64_t width, const std::vector<un
   std::string packed(size, '\0');
   if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
                rows.size()) != Z_OK)
-    throw Error(ExitCode::resources, "a picture of filters could not be packed");
+    throw Error(ErrorCode::resources, "a picture of filters could not be packed");
   packed.resize(size);
   const auto chunk = [&](const std::string& kind, const std::string& data) {
     const std::string body = kind + data;
@@ -253,7 +253,7 @@ void EventFile::append(const std::string& event) const {
   const std::string record = framed_record(event);
   file.write(record.data(), std::ssize(record));
   file.flush();
-  if (!file) fail_system(ExitCode::resources, path_.string(), errno);
+  if (!file) fail_system(ErrorCode::resources, path_.string(), errno);
 }
 
 }  // namespace lockstep

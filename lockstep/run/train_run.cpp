@@ -98,7 +98,7 @@ class TrainRun {
         result.resumed_step.value_or(0), start.digest);
     fit(checkpoints, lines, result);
     finish(directory, lines, checkpoints.digest(), result);
-    status_.decide(static_cast<int>(ExitCode::done), "");
+    status_.decide(static_cast<int>(ErrorCode::done), "");
     status_.write();
     return result;
   }
@@ -121,7 +121,7 @@ class TrainRun {
     observer_.begin(work_->data.train->size(), work_->config.epochs);
     ranks_.note_phase("training");
     const auto on_step = [](const StepReport& report) {
-      if (report.requests.stop) throw ReportedByRank0(ExitCode::preempted, "stopped, and saved by rank 0");
+      if (report.requests.stop) throw ReportedByRank0(ErrorCode::preempted, "stopped, and saved by rank 0");
     };
     trainer.fit(*work_->data.train,
                 {.epochs = work_->config.epochs - trainer.counts().epoch,
@@ -309,7 +309,7 @@ class TrainRun {
     ranks_.note_phase("saving");
     checkpoints.save(work_->trainer);
     const Error stopped(
-        ExitCode::preempted,
+        ErrorCode::preempted,
         fmt::format("stopped {} at epoch {}, step {} of {}, and saved; to go on: {}", options_.stop_reason, at.epoch,
                     at.step, at.steps, resume_command(result.directory)));
     // Before the rest: mpirun gives its ranks one second after a signal.
@@ -409,9 +409,9 @@ class TrainRun {
 
 RunResult train_run(const std::string& config, const RunOptions& options) {
   if (options.resume && options.out.empty())
-    throw Error(ExitCode::usage, "resume needs a run directory: the folder of the run to go on with");
+    throw Error(ErrorCode::usage, "resume needs a run directory: the folder of the run to go on with");
   if (options.resume && options.overwrite)
-    throw Error(ExitCode::usage, "resume keeps the run in its directory and overwrite replaces it; give one of them");
+    throw Error(ErrorCode::usage, "resume keeps the run in its directory and overwrite replaces it; give one of them");
   RunObserver silent;
   RunObserver& observer = options.observer != nullptr ? *options.observer : silent;
   const auto status = std::make_shared<RunStatus>(options.out);

@@ -42,7 +42,7 @@ class Scratch {
  public:
   Scratch() {
     std::string pattern = (fs::temp_directory_path() / "lockstep-verify-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) fail_system(ExitCode::resources, pattern, errno);
+    if (::mkdtemp(pattern.data()) == nullptr) fail_system(ErrorCode::resources, pattern, errno);
     path_ = pattern;
   }
   ~Scratch() {
@@ -90,17 +90,17 @@ class Verifier {
   Verifier(fs::path directory, const VerifyOptions& options) : directory_(std::move(directory)), options_(options) {
     result_.name = directory_.string();
     if (!fs::exists(directory_ / kConfigFile) || !fs::exists(directory_ / kMetricsFile))
-      throw Error(ExitCode::usage, fmt::format("{}: is not a run directory: {} and {} are missing",
-                                               one_line(directory_.string()), kConfigFile, kMetricsFile));
+      throw Error(ErrorCode::usage, fmt::format("{}: is not a run directory: {} and {} are missing",
+                                                one_line(directory_.string()), kConfigFile, kMetricsFile));
     if (find_launcher())
-      throw Error(ExitCode::usage, "verify computes in one process; start it without mpirun or srun");
-    config_ = read_text(directory_ / kConfigFile, kMostShownBytes, ExitCode::checkpoint);
-    metrics_ = read_text(directory_ / kMetricsFile, kMostShownBytes, ExitCode::checkpoint);
+      throw Error(ErrorCode::usage, "verify computes in one process; start it without mpirun or srun");
+    config_ = read_text(directory_ / kConfigFile, kMostShownBytes, ErrorCode::checkpoint);
+    metrics_ = read_text(directory_ / kMetricsFile, kMostShownBytes, ErrorCode::checkpoint);
     const RunConfig config = parse_config(config_, (directory_ / kConfigFile).string());
     if (config.train.parallel.reduce == RankReduction::library)
-      throw Error(ExitCode::usage, fmt::format("{}: parallel.reduce = \"mpi\" lets MPI choose the order of the sums; "
-                                               "only runs with reduce = \"tree\" can be computed again",
-                                               one_line(directory_.string())));
+      throw Error(ErrorCode::usage, fmt::format("{}: parallel.reduce = \"mpi\" lets MPI choose the order of the sums; "
+                                                "only runs with reduce = \"tree\" can be computed again",
+                                                one_line(directory_.string())));
   }
 
   Verification run() {
@@ -135,14 +135,14 @@ class Verifier {
     }
     std::reverse(saved_.begin(), saved_.end());  // by step
     if (saved_.empty())
-      throw Error(ExitCode::checkpoint,
+      throw Error(ErrorCode::checkpoint,
                   fmt::format("{}: no checkpoint that can be read", one_line(directory_.string())));
   }
 
   /// What a checkpoint says about the other files of the run.
   std::string file_difference(const Checkpoint& checkpoint) const {
     if (checkpoint.model.numerics_version != kNumericsVersion)
-      throw Error(ExitCode::checkpoint,
+      throw Error(ErrorCode::checkpoint,
                   fmt::format("{}: made under numerics {}, this program computes under numerics {}",
                               one_line(directory_.string()), checkpoint.model.numerics_version, kNumericsVersion));
     if (const auto other = find_difference(checkpoint.run.config, config_))
@@ -241,7 +241,7 @@ class Verifier {
                      fmt::format("computed again: {} of metrics, weights and optimiser are the same bits",
                                  count_of(lines, "line")));
     } catch (const Error& error) {
-      if (error.code() == ExitCode::preempted || error.code() == ExitCode::resources) throw;
+      if (error.code() == ErrorCode::preempted || error.code() == ErrorCode::resources) throw;
       difference = fmt::format("cannot be computed again: {}", error.what());
     }
     claim(what, difference, "");
@@ -277,8 +277,8 @@ class Verifier {
     try {
       train_run((directory_ / kConfigFile).string(), run);
     } catch (const Error& error) {
-      if (error.code() != ExitCode::preempted) throw;
-      if (given_up) throw Error(ExitCode::preempted, "stopped before its end; the run was not changed");
+      if (error.code() != ErrorCode::preempted) throw;
+      if (given_up) throw Error(ErrorCode::preempted, "stopped before its end; the run was not changed");
     }
     return std::ssize(lines_of(read_text(folder / kMetricsFile, kMostShownBytes)));
   }
@@ -342,7 +342,7 @@ Verification verify_certificate(const fs::path& certificate, const fs::path& mod
                                count_of(std::ssize(found.lines), "line of metrics", "lines of metrics"),
                                short_hash(found.data_digest))});
   } catch (const Error& error) {
-    if (error.code() != ExitCode::integrity) throw;
+    if (error.code() != ErrorCode::integrity) throw;
     result.claims.push_back({.what = "the chain", .holds = false, .detail = error.what()});
     return result;
   }

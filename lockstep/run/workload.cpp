@@ -64,7 +64,7 @@ void check_rows(const RunConfig& config, const DataSplits& data, const Network& 
   const std::string& rows = label_rule_names()[static_cast<std::size_t>(rule)];
   if (rows != data.label_rule)
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         fmt::format("{}: model.init: the {} rows of the last Theta in {} are taken as \"{}\", but the labels of {} "
                     "as \"{}\"; say in data.label_rule what holds for both",
                     config.name, network.output().elements(), config.model.init_file, rows, config.data.source,
@@ -77,7 +77,7 @@ void check_sequences(const RunConfig& config, const DataSplits& data, const Netw
   const Shape samples = data.train->sample_shape();
   if (!reads_sequences(network) || samples.rank() == 2) return;
   const auto place = config.data.places.find("source");
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("{}: data.source: samples {} are no sequences [features,steps], which the model reads; set "
                           "data.as_sequence = \"rows\" or \"columns\", or data.shape = [features, steps]",
                           place != config.data.places.end() ? place->second : config.name, samples.str()));
@@ -100,7 +100,7 @@ void Workload::load(RunObserver& observer) {
   check_fit(trainer, data, config);
   check_weights(data, config);
   if (config.train.needs_validation() && !data.validation)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: train.{} needs validation data; data.split = {{validation = 0.2}} takes some",
                             config.name, config.train.early_stopping ? "early_stopping" : "schedule"));
   check_rows(config, data, network);

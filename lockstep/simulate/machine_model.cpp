@@ -86,7 +86,7 @@ MachineModel parse_model(const std::string& text) {
             .remote = points_of(value.at("remote")),
             .nap = {value.at("nap").at(0), value.at("nap").at(1)}};
   } catch (const json::exception& error) {
-    throw Error(ExitCode::usage, fmt::format("this is no model of machines: {}", error.what()));
+    throw Error(ErrorCode::usage, fmt::format("this is no model of machines: {}", error.what()));
   }
 }
 

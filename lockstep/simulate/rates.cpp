@@ -30,12 +30,12 @@ SectionRates rates_of(const nlohmann::json& value) {
       points.push_back({point.at(0).get<double>(), point.at(1).get<double>()});
       if (!(points.back().work > 0 && points.back().seconds >= 0) ||
           (points.size() > 1 && points[points.size() - 2].work >= points.back().work))
-        throw Error(ExitCode::usage, "these are no rates: work must grow from point to point");
+        throw Error(ErrorCode::usage, "these are no rates: work must grow from point to point");
     }
   }
   if (value.contains("calls")) rates.call_seconds = value.at("calls").get<std::vector<double>>();
   for (const double seconds : rates.call_seconds)
-    if (!(seconds >= 0)) throw Error(ExitCode::usage, "these are no rates: a call takes less than no time");
+    if (!(seconds >= 0)) throw Error(ErrorCode::usage, "these are no rates: a call takes less than no time");
   return rates;
 }
 
@@ -44,7 +44,7 @@ auto parse(const std::string& text, const Read& read) {
   try {
     return read(nlohmann::json::parse(text));
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitCode::usage, fmt::format("these are no rates: {}", error.what()));
+    throw Error(ErrorCode::usage, fmt::format("these are no rates: {}", error.what()));
   }
 }
 
@@ -98,7 +98,7 @@ std::vector<SectionRates> parse_rank_rates(const std::string& json) {
   return parse(json, [](const nlohmann::json& value) {
     std::vector<SectionRates> rates;
     for (const nlohmann::json& each : value) rates.push_back(rates_of(each));
-    if (rates.empty()) throw Error(ExitCode::usage, "these are no rates: there are none");
+    if (rates.empty()) throw Error(ErrorCode::usage, "these are no rates: there are none");
     return rates;
   });
 }

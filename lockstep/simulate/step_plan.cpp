@@ -33,7 +33,7 @@ StepPlan parse_plan(const std::string& json) {
     plan.steps = value.at("steps").get<int>();
     return plan;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitCode::usage, fmt::format("this is no plan of steps: {}", error.what()));
+    throw Error(ErrorCode::usage, fmt::format("this is no plan of steps: {}", error.what()));
   }
 }
 

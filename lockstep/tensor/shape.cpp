@@ -17,10 +17,10 @@ Shape::Shape(std::initializer_list<std::int64_t> extents)
 
 Shape::Shape(std::span<const std::int64_t> extents) {
   if (extents.size() > kMaxRank)
-    throw Error(ExitCode::usage, fmt::format("shape [{}] has {} extents; at most {} are supported",
-                                             fmt::join(extents, ","), extents.size(), kMaxRank));
+    throw Error(ErrorCode::usage, fmt::format("shape [{}] has {} extents; at most {} are supported",
+                                              fmt::join(extents, ","), extents.size(), kMaxRank));
   if (!checked_product_of(extents))
-    throw Error(ExitCode::usage, fmt::format("shape [{}] is negative or too large", fmt::join(extents, ",")));
+    throw Error(ErrorCode::usage, fmt::format("shape [{}] is negative or too large", fmt::join(extents, ",")));
   rank_ = static_cast<int>(extents.size());
   std::copy(extents.begin(), extents.end(), extents_.begin());
 }

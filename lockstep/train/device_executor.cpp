@@ -38,9 +38,9 @@ AlignedBuffer<T> downloaded(Device& device, const T* from, std::int64_t count) {
 
 std::shared_ptr<Device> device_of_rank(const TrainOptions& options, Ranks& ranks) {
   if (options.parallel.pipeline > 1 || options.parallel.tensor > 1)
-    throw Error(ExitCode::usage, fmt::format("{} runs whole networks: set parallel.pipeline and parallel.tensor to 1, "
-                                             "or use the backend simd",
-                                             backend_names()[static_cast<std::size_t>(options.backend)]));
+    throw Error(ErrorCode::usage, fmt::format("{} runs whole networks: set parallel.pipeline and parallel.tensor to 1, "
+                                              "or use the backend simd",
+                                              backend_names()[static_cast<std::size_t>(options.backend)]));
   return open_device(options.backend, place_of(ranks));
 }
 

@@ -75,7 +75,7 @@ double gigabytes(std::int64_t bytes) { return double(bytes) / 1e9; }
 
 [[noreturn]] void fail_too_large(std::int64_t samples, const Needs& needs, const DeviceInfo& info) {
   throw Error(
-      ExitCode::resources,
+      ErrorCode::resources,
       fmt::format("{} samples at a time need {:.2f} GB on {}, which has {:.2f} GB, {:.2f} GB of them for this run{}: "
                   "lower train.batch, or raise train.slots",
                   samples, gigabytes(needs.bytes), info.name, gigabytes(info.memory_bytes),
@@ -99,9 +99,10 @@ DeviceModel<T>::DeviceModel(TrainingSetup& of, std::shared_ptr<Device> on, const
       update(of.options.optimizer, of.stage.parameters, of.options.frozen, of.stage.trainable, device),
       average(of.options.average.any() ? of.stage.count : 0, device) {
   if (sizeof(T) == 8 && !device.info().float64)
-    throw Error(ExitCode::usage, fmt::format("{} has no float64: set model.precision = \"float32\", or use the backend "
-                                             "simd",
-                                             device.info().name));
+    throw Error(ErrorCode::usage,
+                fmt::format("{} has no float64: set model.precision = \"float32\", or use the backend "
+                            "simd",
+                            device.info().name));
 }
 
 template <class T>

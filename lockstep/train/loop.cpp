@@ -40,7 +40,7 @@ void blame_inputs(const Dataset& data) {
     for (std::int64_t feature = 0; feature < x.rows; ++feature)
       for (std::int64_t j = 0; j < x.cols; ++j)
         if (!std::isfinite(x(feature, j)))
-          throw Error(ExitCode::diverged,
+          throw Error(ErrorCode::diverged,
                       fmt::format("training diverged: feature {} of training sample {} is beyond the range of {}",
                                   feature, ids[static_cast<std::size_t>(j)],
                                   sizeof(T) == 4 ? "float32; correct the data, or set model.precision = \"float64\""
@@ -82,7 +82,7 @@ Loop::Loop(Network& network, const TrainOptions& options, Ranks& ranks, const Ma
     if (std::ranges::none_of(network.parameters(), [&](const ParameterInfo& info) {
           return info.trainable() && is_frozen(info.name, {layer});
         }))
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("frozen: no layer \"{}\" has parameters; names begin as in the file of the "
                               "model: {}",
                               layer, layer_names(network)));
@@ -95,7 +95,7 @@ std::vector<Metric> all_metrics(const TrainOptions& options) {
   std::vector<Metric> all = options.metrics;
   const auto add = [&](const std::string& name) {
     const auto metric = metric_named(name);
-    if (!metric) throw Error(ExitCode::usage, metric_name_fault(name));
+    if (!metric) throw Error(ErrorCode::usage, metric_name_fault(name));
     if (std::find(all.begin(), all.end(), *metric) == all.end()) all.push_back(*metric);
   };
   if (options.early_stopping) add(options.early_stopping->metric);
@@ -114,8 +114,8 @@ void check_tokens(const Network& network, const Dataset& data) {
   const auto* embedding = std::get_if<Embedding>(&network.layers().front().kind);
   if (embedding == nullptr || (data.step_classes() > 0 && data.step_classes() <= embedding->vocabulary)) return;
   const auto fail = [&](const std::string& what) {
-    throw Error(ExitCode::usage, fmt::format("layer 0 (embedding): {}, and its vocabulary has {}", what,
-                                             count_of(embedding->vocabulary, "token")));
+    throw Error(ErrorCode::usage, fmt::format("layer 0 (embedding): {}, and its vocabulary has {}", what,
+                                              count_of(embedding->vocabulary, "token")));
   };
   if (data.step_classes() > 0) fail(fmt::format("the text has {} tokens", data.step_classes()));
   AlignedBuffer<double> block(data.features() * kScoreBlock);
@@ -134,7 +134,7 @@ void check_tokens(const Network& network, const Dataset& data) {
 /// Data with a class for every step.
 void check_steps(const Network& network, const Dataset& data, const TrainOptions& options) {
   const auto require = [](bool condition, const std::string& message) {
-    if (!condition) throw Error(ExitCode::usage, message);
+    if (!condition) throw Error(ErrorCode::usage, message);
   };
   require(is_of_softmax(options.loss),
           fmt::format("the data has a class for every step, which needs cross-entropy or focal; the loss is {}",
@@ -158,23 +158,23 @@ void Loop::check(const Dataset& data) const {
   const std::int64_t outputs = network.output().elements();
   for (const Metric& metric : all_metrics(setup_.options))
     if (const std::string fault = metric_fault(metric, data, outputs); !fault.empty())
-      throw Error(ExitCode::usage, fmt::format("metrics: {}", fault));
+      throw Error(ErrorCode::usage, fmt::format("metrics: {}", fault));
   check_tokens(network, data);
   if (data.step_classes() > 0) return check_steps(network, data, setup_.options);
   if (data.classes() == 0) {
     if (is_of_softmax(loss))
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("{} needs class labels, but the data has real-valued targets; use binary-cross-entropy, "
                               "squared-error or huber",
                               name_of(loss)));
     if (data.target_size() != outputs)
-      throw Error(ExitCode::usage, fmt::format("the data has targets of {} but the model has {}",
-                                               count_of(data.target_size(), "number"), count_of(outputs, "output")));
+      throw Error(ErrorCode::usage, fmt::format("the data has targets of {} but the model has {}",
+                                                count_of(data.target_size(), "number"), count_of(outputs, "output")));
     return;
   }
   const bool single = outputs == 1 && data.classes() == 2 && !is_of_softmax(loss);
   if (!single && data.classes() > outputs)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("the data has {} but the model has {}", count_of(data.classes(), "class", "classes"),
                             count_of(outputs, "output")));
 }
@@ -206,12 +206,12 @@ Batch Loop::batch_of(const Dataset& data, std::span<const std::int64_t> ids) con
 std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& options) {
   if (options.validation != nullptr) check(*options.validation);
   if (options.validation == nullptr && setup_.options.needs_validation())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{} needs validation data",
                             setup_.options.early_stopping ? "early_stopping" : "the schedule plateau"));
-  if (data.size() == 0) throw Error(ExitCode::data, "there are no samples to train on");
+  if (data.size() == 0) throw Error(ErrorCode::data, "there are no samples to train on");
   if (const auto epoch = data.for_epoch(0); epoch && epoch->has_soft_targets() && setup_.options.loss == Loss::focal)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 "focal needs one class per sample, and data.augment.mixup makes two; use cross-entropy");
   prepare(data);
   progress_.reports.clear();
@@ -235,7 +235,7 @@ std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& option
     executor_->collect(Collect::state);
   } catch (const Error& error) {
     executor_->end_fit(false);
-    if (error.code() == ExitCode::diverged)
+    if (error.code() == ErrorCode::diverged)
       setup_.network.precision() == Precision::float32 ? blame_inputs<float>(data) : blame_inputs<double>(data);
     throw;
   } catch (...) {
@@ -393,7 +393,7 @@ TrainingState Loop::state() const {
 
 void Loop::restore(const TrainingState& state) {
   if (state.averaged > 0 && !setup_.options.average.any())
-    throw Error(ExitCode::checkpoint, "the state has averaged weights, and this training averages none");
+    throw Error(ErrorCode::checkpoint, "the state has averaged weights, and this training averages none");
   executor_->restore(state);
   progress_.restore(state);
   average_shown_ = false;

@@ -12,9 +12,10 @@ namespace lockstep {
 namespace {
 
 [[noreturn]] void fail_diverged(std::string_view what, std::int64_t epoch, std::int64_t step) {
-  throw Error(ExitCode::diverged, fmt::format("training diverged: {} at epoch {}, step {}; lower train.optimizer.lr or "
-                                              "set train.clip_norm",
-                                              what, epoch, step));
+  throw Error(ErrorCode::diverged,
+              fmt::format("training diverged: {} at epoch {}, step {}; lower train.optimizer.lr or "
+                          "set train.clip_norm",
+                          what, epoch, step));
 }
 
 constexpr const char* kBadWeights = "the weights are not finite numbers";
@@ -32,9 +33,9 @@ void Progress::begin_epoch(const TrainOptions& options, const Dataset& data, con
                                                   .seed = options.seed,
                                                   .epoch = epoch});
   if (batch > batches->count())
-    throw Error(ExitCode::checkpoint, fmt::format("training stands after batch {} of an epoch that has {}: the state "
-                                                  "belongs to other data",
-                                                  batch, batches->count()));
+    throw Error(ErrorCode::checkpoint, fmt::format("training stands after batch {} of an epoch that has {}: the state "
+                                                   "belongs to other data",
+                                                   batch, batches->count()));
   weight_sum = 0;
   if (batch > 0) {  // resumed in the middle of an epoch: the sums are there, but for that of the weights
     for (std::int64_t b = 0; b < batch; ++b)
@@ -143,13 +144,13 @@ TrainingState Progress::counts() const {
 void Progress::check(const TrainingState& state) {
   if (state.rate_drops < 0 || state.stopping.epoch < 0 || state.plateau.epoch < 0 ||
       state.stopping.epoch > state.epoch || state.plateau.epoch > state.epoch || state.rate_drops > state.epoch)
-    throw Error(ExitCode::checkpoint, "what was watched is no part of this training");
+    throw Error(ErrorCode::checkpoint, "what was watched is no part of this training");
   if (state.averaged < 0 || state.averaged > state.steps)
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("an average of {} weights is no part of this training", state.averaged));
   if (state.epoch < 0 || state.batch < 0 || state.steps < state.batch || state.samples < 0)
-    throw Error(ExitCode::checkpoint, fmt::format("epoch {}, batch {}, step {} is no place in a training", state.epoch,
-                                                  state.batch, state.steps));
+    throw Error(ErrorCode::checkpoint, fmt::format("epoch {}, batch {}, step {} is no place in a training", state.epoch,
+                                                   state.batch, state.steps));
 }
 
 void Progress::restore(const TrainingState& state) {
@@ -174,7 +175,7 @@ StateVectors<T> vectors_of(const TrainingState& state, const Network& network, c
     const auto* own = std::get_if<AlignedBuffer<T>>(&values);
     if (own != nullptr && own->size() == size) return *own;
     const std::int64_t given = std::visit([](const auto& buffer) { return buffer.size(); }, values);
-    throw Error(ExitCode::checkpoint,
+    throw Error(ErrorCode::checkpoint,
                 fmt::format("the {} are {} numbers of {} bytes, {} of {} bytes are needed: the state belongs to "
                             "another network or optimizer",
                             what, given, own != nullptr ? sizeof(T) : 12 - sizeof(T), size, sizeof(T)));

@@ -106,9 +106,9 @@ void ThreadExecutor<T>::require_equal_threads() {
   const std::vector<std::string> threads = team_.setup.ranks.all_gather(std::to_string(members()), "beginning");
   for (std::size_t rank = 1; rank < threads.size(); ++rank)
     if (threads[rank] != threads[0])
-      throw Error(ExitCode::usage, fmt::format("rank {} has {} threads and rank 0 has {}: with parallel.pipeline or "
-                                               "tensor all need the same number; set the number of threads",
-                                               rank, threads[rank], threads[0]));
+      throw Error(ErrorCode::usage, fmt::format("rank {} has {} threads and rank 0 has {}: with parallel.pipeline or "
+                                                "tensor all need the same number; set the number of threads",
+                                                rank, threads[rank], threads[0]));
 }
 
 template <class T>

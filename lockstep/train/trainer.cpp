@@ -19,7 +19,7 @@ namespace {
 
 void check_options(const TrainOptions& o) {
   const auto require = [](bool condition, const std::string& message) {
-    if (!condition) throw Error(ExitCode::usage, message);
+    if (!condition) throw Error(ErrorCode::usage, message);
   };
   require(o.batch >= 0, fmt::format("batch = {} must be at least 1, or 0 for the full batch", o.batch));
   require(
@@ -43,7 +43,7 @@ void check_options(const TrainOptions& o) {
 
 void check_parallel(const ParallelOptions& p, int ranks) {
   const auto require = [](bool condition, const std::string& message) {
-    if (!condition) throw Error(ExitCode::usage, message);
+    if (!condition) throw Error(ErrorCode::usage, message);
   };
   require(p.pipeline >= 1, fmt::format("parallel.pipeline = {} must be at least 1", p.pipeline));
   require(p.tensor >= 1, fmt::format("parallel.tensor = {} must be at least 1", p.tensor));

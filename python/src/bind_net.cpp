@@ -194,7 +194,7 @@ Samples samples_of(const Net& net, const AnyArray& x, const std::optional<AnyArr
     const auto& names = names_of<Loss>();
     const auto found = std::find(names.begin(), names.end(), *loss);
     if (found == names.end())
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("unknown loss \"{}\"; there are {}; losses written in Python are not supported", *loss,
                               fmt::join(names, ", ")));
     chosen = static_cast<Loss>(found - names.begin());

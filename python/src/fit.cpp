@@ -164,7 +164,7 @@ class Callbacks {
 /// The weights that the training starts with: those there are, or drawn by the seed of the network or of fit.
 void settle_seed(Net& net, std::uint64_t seed) {
   if (net.drawn && !net.owned && !net.seed && net.drawn_with != seed)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("fit: the weights were drawn with seed {} when they were first used, and this training has "
                             "seed {}; give the seed to the network: Network(..., seed={})",
                             net.drawn_with, seed, seed));
@@ -178,16 +178,16 @@ void settle_trainer(Net& net, const RunConfig& config, const Samples& data, std:
   const std::string training = resolved_toml(key);
   const bool same = net.trainer && net.training == training;
   if (resume == true && !same)
-    throw Error(ExitCode::usage, net.trainer ? "fit: resume=True, but the options are not those of the last fit"
-                                             : "fit: resume=True, but this network has not been trained here");
+    throw Error(ErrorCode::usage, net.trainer ? "fit: resume=True, but the options are not those of the last fit"
+                                              : "fit: resume=True, but this network has not been trained here");
   const TrainOptions& wanted = config.train;
   if (same && resume != false && net.trained_by != ranks)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 "fit: the last fit had the ranks of another communicator, and this one would continue it; resume=False "
                 "starts a new training from the present weights");
   if (same && resume != false) {
     if (net.in_epoch && net.samples != data.data->size())
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("fit: training stands in the middle of an epoch over {} samples, and these are {}; give "
                               "the same data, or resume=False for a new training",
                               net.samples, data.data->size()));

@@ -23,7 +23,7 @@ namespace lockstep::python {
 
 namespace {
 
-const char* name_of_code(ExitCode code) {
+const char* name_of_code(ErrorCode code) {
   constexpr const char* kNames[] = {"done",   "bug",       "usage",    "data",      "checkpoint", "resources",
                                     "in_use", "peer_lost", "diverged", "integrity", "preempted"};
   return kNames[static_cast<int>(code)];

@@ -55,18 +55,18 @@ Backend backend_named(const std::string& name) {
   const std::vector<std::string>& names = backend_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
-    throw Error(ExitCode::usage, fmt::format("unknown backend \"{}\"; there are {}", name, fmt::join(names, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("unknown backend \"{}\"; there are {}", name, fmt::join(names, ", ")));
   return static_cast<Backend>(found - names.begin());
 }
 
 Net::Use::Use(Net& net, bool writes, const char* what)
     : net_(net), inside_(net.holder_.load() == std::this_thread::get_id()) {
   if (inside_ && writes)
-    throw Error(ExitCode::usage, fmt::format("{}: not in a callback of fit: the network is being trained", what));
+    throw Error(ErrorCode::usage, fmt::format("{}: not in a callback of fit: the network is being trained", what));
   if (inside_) return;
   const nb::gil_scoped_release release;  // who holds the network may need it
   if (net.writing_ || (writes && !net.mutex_.try_lock()))
-    throw Error(ExitCode::usage, fmt::format("{}: another thread is using this network; one at a time", what));
+    throw Error(ErrorCode::usage, fmt::format("{}: another thread is using this network; one at a time", what));
   if (!writes) net.mutex_.lock();
   net.writing_ = writes;
   if (writes) net.predictor_.reset();  // it has prepared the weights that are about to change
@@ -120,23 +120,23 @@ const ParameterInfo& Net::parameter(const std::string& name) const {
     if (each.name == name) return each;
     names.push_back(each.name);
   }
-  throw Error(ExitCode::usage, fmt::format("weights: there is no \"{}\"; there are {}", name, fmt::join(names, ", ")));
+  throw Error(ErrorCode::usage, fmt::format("weights: there is no \"{}\"; there are {}", name, fmt::join(names, ", ")));
 }
 
 void Net::set_parameter(const ParameterInfo& parameter, const AnyArray& values) {
   std::vector<std::int64_t> dims;
   for (std::size_t i = 0; i < values.ndim(); ++i) dims.push_back(static_cast<std::int64_t>(values.shape(i)));
   if (!std::ranges::equal(dims, parameter.shape.extents()))
-    throw Error(ExitCode::data, fmt::format("weights: \"{}\" has the shape {}, not [{}]", parameter.name,
-                                            parameter.shape.str(), fmt::join(dims, ",")));
+    throw Error(ErrorCode::data, fmt::format("weights: \"{}\" has the shape {}, not [{}]", parameter.name,
+                                             parameter.shape.str(), fmt::join(dims, ",")));
   const auto type = element_type_of(values.dtype());
-  if (!type) throw Error(ExitCode::usage, fmt::format("weights: \"{}\" takes float32 or float64", parameter.name));
+  if (!type) throw Error(ErrorCode::usage, fmt::format("weights: \"{}\" takes float32 or float64", parameter.name));
   draw();
   const auto set = [&]<class T>(AlignedBuffer<T>& all) {
     std::vector<T> fresh(static_cast<std::size_t>(parameter.elements()));
     convert(*type, values.data(), parameter.elements(), fresh.data());
     if (!all_finite(std::span<const T>(fresh)))
-      throw Error(ExitCode::data, fmt::format("weights: \"{}\" must hold finite numbers", parameter.name));
+      throw Error(ErrorCode::data, fmt::format("weights: \"{}\" must hold finite numbers", parameter.name));
     std::ranges::copy(fresh, all.data() + parameter.offset);
   };
   std::visit(set, network.values());

@@ -85,7 +85,7 @@ nb::tuple train(const std::string& config, const std::vector<std::string>& set, 
   try {
     without_lock([&] { result = train_run(config, options); });
   } catch (const Error& error) {
-    if (error.code() == ExitCode::preempted) observer.rethrow();
+    if (error.code() == ErrorCode::preempted) observer.rethrow();
     throw;
   }
   const bool leads = !result.directory.empty();

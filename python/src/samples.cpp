@@ -33,7 +33,7 @@ std::vector<std::int64_t> dims_of(const AnyArray& array) {
 ElementType type_of(const AnyArray& array, const std::string& name) {
   const auto type = element_type_of(array.dtype());
   if (!type)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}: numbers of this type cannot be read; {}.astype(np.float32) can", name, name));
   return *type;
 }
@@ -52,7 +52,7 @@ bool rows_are_contiguous(const AnyArray& array) {
 Array copy_of(const AnyArray& array, const std::string& name) {
   Array copy = make_array(type_of(array, name), dims_of(array));
   if (!rows_are_contiguous(array))
-    throw Error(ExitCode::usage, fmt::format("{0} is not in C order; np.ascontiguousarray({0}) is", name));
+    throw Error(ErrorCode::usage, fmt::format("{0} is not in C order; np.ascontiguousarray({0}) is", name));
   if (copy.elements() == 0) return copy;
   const std::int64_t width = element_size(copy.type), row = copy.row_elements() * width;
   const auto* data = static_cast<const std::byte*>(array.data());
@@ -78,8 +78,8 @@ void check_shape(const Shape& input, const Dataset& data, const std::string& nam
       cure = fmt::format("; {0}.reshape(len({0}), {1}) takes the numbers as they stand", name,
                          fmt::join(input.extents(), ", "));
   }
-  throw Error(ExitCode::usage, fmt::format("{} has samples of the shape {}, and the network takes {}{}", name,
-                                           shape.str(), input.str(), cure));
+  throw Error(ErrorCode::usage, fmt::format("{} has samples of the shape {}, and the network takes {}{}", name,
+                                            shape.str(), input.str(), cure));
 }
 
 /// Labels where the loss counts classes, numbers otherwise.
@@ -88,11 +88,11 @@ Targets targets_of(const AnyArray& y, const Network& network, Loss loss, const s
   const bool whole = y.dtype().code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
   const bool column = y.ndim() == 2 && y.shape(1) == 1;
   if (y.ndim() == 0 || y.ndim() > 2)
-    throw Error(ExitCode::data, fmt::format("{}: one number, or one row of numbers, per sample was expected, not {}",
-                                            name, shape_text(y)));
+    throw Error(ErrorCode::data, fmt::format("{}: one number, or one row of numbers, per sample was expected, not {}",
+                                             name, shape_text(y)));
   if (is_of_softmax(loss) && y.ndim() == 2)
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         fmt::format("{0}: cross-entropy takes a class per sample, not {1}; {2}", name, shape_text(y),
                     column ? name + ".ravel() has them" : name + ".argmax(axis=1) makes them from one-hot rows"));
   const bool labels = is_of_softmax(loss) || (whole && y.ndim() == 1 && outputs > 1) ||
@@ -105,8 +105,8 @@ Targets targets_of(const AnyArray& y, const Network& network, Loss loss, const s
 std::vector<double> weights_of(const AnyArray& given, std::int64_t samples) {
   const Array array = copy_of(given, "sample_weight");
   if (given.ndim() != 1 || array.dims[0] != samples)
-    throw Error(ExitCode::data, fmt::format("sample_weight: one number for each of the {} was expected, not {}",
-                                            count_of(samples, "sample"), shape_text(given)));
+    throw Error(ErrorCode::data, fmt::format("sample_weight: one number for each of the {} was expected, not {}",
+                                             count_of(samples, "sample"), shape_text(given)));
   std::vector<double> weights;
   for (std::int64_t i = 0; i < samples; ++i) weights.push_back(array.value(i));
   return weights;
@@ -199,15 +199,15 @@ ArrayDataset::ArrayDataset(AnyArray features, Targets targets, Scaling scaling, 
       scaling_(std::move(scaling)) {
   const std::vector<std::int64_t> dims = dims_of(owner_);
   if (dims.empty())
-    throw Error(ExitCode::data, fmt::format("{}: an array of samples was expected, not one number", name));
+    throw Error(ErrorCode::data, fmt::format("{}: an array of samples was expected, not one number", name));
   size_ = dims[0];
   shape_ = sample_shape_of(dims, name);
   const std::int64_t width = element_size(type_), sample = shape_.elements() * width;
   if (!rows_are_contiguous(owner_))
-    throw Error(ExitCode::usage, fmt::format("{0} is not in C order; np.ascontiguousarray({0}) is", name));
+    throw Error(ErrorCode::usage, fmt::format("{0} is not in C order; np.ascontiguousarray({0}) is", name));
   row_stride_ = size_ > 1 ? owner_.stride(0) * width : sample;
   if (reinterpret_cast<std::uintptr_t>(data_) % static_cast<std::uintptr_t>(width) != 0)
-    throw Error(ExitCode::usage, fmt::format("{0} is not aligned in memory; {0}.copy() is", name));
+    throw Error(ErrorCode::usage, fmt::format("{0} is not aligned in memory; {0}.copy() is", name));
   check_targets(targets_, size_, name);
 }
 
@@ -227,7 +227,7 @@ void ArrayDataset::check_pictures() const {
   for (std::int64_t i = 0; i < size_; ++i)
     if (const std::byte* row = data_ + i * row_stride_; std::any_of(row, row + shape_.elements(), is_more)) return;
   throw Error(
-      ExitCode::data,
+      ErrorCode::data,
       "x holds the bytes 0 and 1 alone, and bytes are taken for pictures from 0 to 255; x.astype(np.float32) is "
       "taken as the numbers 0 and 1, x * np.uint8(255) as black and white");
 }
@@ -263,7 +263,7 @@ Samples make_samples(const GivenArrays& given, const Network& network, const Mod
   const Shape& input = network.input();
   if (dims.size() == static_cast<std::size_t>(input.rank()) && std::ranges::equal(dims, input.extents()) &&
       dims[0] != 1)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("x{0} has the shape {1} of one sample; x{0}[None] is a batch of one", name, input.str()));
   Targets targets;
   if (given.y) targets = targets_of(*given.y, network, loss.value_or(Loss::cross_entropy), "y" + name);

@@ -43,12 +43,12 @@ void end_session() {
 
 /// A script that fails on one rank would let the others wait: all of them end.
 void abort_session(const std::string& line) {
-  if (launched) launched->end_all(ExitCode::bug, line);
-  if (!of_comms.empty()) of_comms.front()->end_all(ExitCode::bug, line);
+  if (launched) launched->end_all(ErrorCode::bug, line);
+  if (!of_comms.empty()) of_comms.front()->end_all(ErrorCode::bug, line);
 }
 
 std::unique_ptr<RankSession> open_session(const RankSession::Connect& connect) {
-  if (is_over) throw Error(ExitCode::usage, "the interpreter ends, and MPI has ended already");
+  if (is_over) throw Error(ErrorCode::usage, "the interpreter ends, and MPI has ended already");
   const nb::gil_scoped_release release;
   return std::make_unique<RankSession>(
       [](const std::string& line) { write_line(fmt::format("lockstep: {}", one_line(line))); },
@@ -92,7 +92,7 @@ void check_same(Ranks& ranks, const char* what, const std::string& fact) {
   const std::vector<std::string> all = ranks.all_gather(fact, "agreement");
   for (std::size_t rank = 1; rank < all.size(); ++rank)
     if (all[rank] != all[0])
-      throw Error(ExitCode::integrity,
+      throw Error(ErrorCode::integrity,
                   fmt::format("rank {} has other {} than rank 0; all ranks must train with the same", rank, what));
 }
 

@@ -16,7 +16,7 @@ std::int64_t integer_of(nb::handle object, const std::string& origin) {
   if (!index.is_valid()) throw nb::python_error();
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  if (overflow != 0) throw Error(ExitCode::usage, fmt::format("{}: {} is too large", origin, nb::str(object).c_str()));
+  if (overflow != 0) throw Error(ErrorCode::usage, fmt::format("{}: {} is too large", origin, nb::str(object).c_str()));
   return value;
 }
 
@@ -48,7 +48,7 @@ Value value_of(nb::handle object, const std::string& origin) {
     if (number.is_valid()) return Value(nb::cast<double>(number), origin);
     PyErr_Clear();
   }
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("{}: a number, a text, a list or a dict was expected, not {}; layers, losses and optimisers "
                           "written in Python are not supported, `lockstep.layers()` lists what there is",
                           origin, nb::inst_name(object).c_str()));

@@ -33,7 +33,7 @@ TEST_P(BadConfig, IsRefusedInOneLine) {
     make_network(parse_config(text, "a.toml", overrides));
     FAIL() << "accepted: " << bad.text << bad.override;
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     EXPECT_EQ(std::string(error.what()), bad.message);
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
   }

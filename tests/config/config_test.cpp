@@ -300,7 +300,7 @@ TEST(Config, ALayerThatDoesNotFitIsNamed) {
     make_network(with_model("input = [1, 4, 4]\nlayers = [\"relu\", {conv2d = {out = 2, kernel = 9}}]"));
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     EXPECT_TRUE(std::regex_search(error.what(), std::regex(R"(^a\.toml:\d+: model\.layers\[1\]: layer 1 \(conv2d\):)")))
         << error.what();
   }
@@ -311,7 +311,7 @@ TEST(Config, AFileThatIsNotThere) {
     load_config("no/such.toml");
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     EXPECT_NE(std::string(error.what()).find("no/such.toml"), std::string::npos);
   }
 }

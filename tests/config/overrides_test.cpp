@@ -18,7 +18,7 @@ std::string message_of(const std::vector<std::string>& overrides) {
   try {
     with("[train]\nbatch = 3\noptimizer = \"adam\"\n", overrides);
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     return error.what();
   }
   return "no error";

@@ -11,7 +11,7 @@ std::string message_of(std::string_view text) {
   try {
     parse_toml(text, "a.toml");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     return error.what();
   }
   return "no error";

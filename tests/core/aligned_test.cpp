@@ -60,7 +60,7 @@ TEST(AlignedBuffer, RefusesSizesThatWrapOrAreNegative) {
       const AlignedBuffer<float> buffer(size);
       FAIL() << size << " elements were granted";
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::resources);
+      EXPECT_EQ(error.code(), ErrorCode::resources);
     }
   }
 }

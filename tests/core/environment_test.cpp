@@ -37,7 +37,7 @@ std::string refusal(const EnvironmentVariable& variable, const std::string& valu
   try {
     check_environment();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     return error.what();
   }
   return "";

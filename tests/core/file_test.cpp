@@ -31,14 +31,14 @@ std::int64_t entries(const fs::path& folder) {
 
 /// The code and message of the Error that `action` must throw.
 template <class Action>
-std::pair<ExitCode, std::string> error_of(const Action& action) {
+std::pair<ErrorCode, std::string> error_of(const Action& action) {
   try {
     action();
   } catch (const Error& error) {
     return {error.code(), error.what()};
   }
   ADD_FAILURE() << "no Error was thrown";
-  return {ExitCode::done, ""};
+  return {ErrorCode::done, ""};
 }
 
 TEST(WriteFileAtomically, WritesAndReplaces) {
@@ -94,7 +94,7 @@ TEST(WriteFileAtomically, LeavesWhatIsNoFileAlone) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const fs::path& path : {pipe, folder.path()}) {
     const auto [code, message] = error_of([&] { write_file_atomically(path, "x"); });
-    EXPECT_EQ(code, ExitCode::resources);
+    EXPECT_EQ(code, ErrorCode::resources);
     EXPECT_EQ(message, path.string() + ": not a regular file, it is left alone");
   }
   EXPECT_TRUE(fs::is_fifo(pipe));
@@ -104,7 +104,7 @@ TEST(WriteFileAtomically, NamesAMissingFolder) {
   const TemporaryFolder folder;
   const fs::path path = folder / "absent/model.bin";
   const auto [code, message] = error_of([&] { write_file_atomically(path, "x"); });
-  EXPECT_EQ(code, ExitCode::usage);
+  EXPECT_EQ(code, ErrorCode::usage);
   EXPECT_EQ(message, path.string() + ": cannot create a file in this folder: No such file or directory");
 }
 
@@ -120,7 +120,7 @@ TEST(WriteFileAtomically, FullDiskLeavesTheOldFile) {
     try {
       write_file_atomically(path, std::string(5000, 'x'));
     } catch (const Error& error) {
-      const bool right = error.code() == ExitCode::resources &&
+      const bool right = error.code() == ErrorCode::resources &&
                          std::string(error.what()) == path.string() + ": cannot write: File too large";
       std::_Exit(right ? 0 : 3);
     }
@@ -177,12 +177,12 @@ TEST(ReadFile, RefusesWhatItCannotRead) {
   write_file_atomically(folder / "ten", "0123456789");
   const std::string ten = (folder / "ten").string();
   EXPECT_EQ(read_file(ten, 10).size(), 10U);
-  EXPECT_EQ(error_of([&] { read_file(ten, 9); }), std::pair(ExitCode::data, ten + ": 10 bytes, at most 9 are read"));
+  EXPECT_EQ(error_of([&] { read_file(ten, 9); }), std::pair(ErrorCode::data, ten + ": 10 bytes, at most 9 are read"));
   const std::string absent = (folder / "absent").string();
-  EXPECT_EQ(error_of([&] { read_file(absent, 9, ExitCode::usage); }),
-            std::pair(ExitCode::usage, absent + ": cannot open: No such file or directory"));
+  EXPECT_EQ(error_of([&] { read_file(absent, 9, ErrorCode::usage); }),
+            std::pair(ErrorCode::usage, absent + ": cannot open: No such file or directory"));
   EXPECT_EQ(error_of([&] { read_file(folder.path(), 9); }),
-            std::pair(ExitCode::data, folder.path().string() + ": not a regular file"));
+            std::pair(ErrorCode::data, folder.path().string() + ": not a regular file"));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(Array, DescribesItself) {
 
 TEST(Array, RefusesToBeReadAsAnotherType) {
   const Array array = make_array(ElementType::int32, {2, 3});
-  expect_error(ExitCode::bug, "array: int32 [2,3] read as float32", [&] { (void)array.as<float>(); });
+  expect_error(ErrorCode::bug, "array: int32 [2,3] read as float32", [&] { (void)array.as<float>(); });
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST(Augment, KeepsLabelsAndWeights) {
 TEST(Augment, RefusesPlainLists) {
   const auto list =
       std::make_shared<MemoryDataset>(array_from<double>({1, 2}, std::vector<double>{1, 2}), Shape{2}, Targets{});
-  expect_error(ExitCode::usage, "data.augment: samples [2] are no images",
+  expect_error(ErrorCode::usage, "data.augment: samples [2] are no images",
                [&] { AugmentedDataset(list, {.flip = true}, {}, 1); });
 }
 
@@ -206,7 +206,7 @@ TEST(Mixup, GoesWithPictureChangesAndRealTargets) {
 
 TEST(Mixup, NeedsTargets) {
   const auto bare = std::make_shared<MemoryDataset>(std::vector<float>(4), Shape{2}, std::span<const float>());
-  expect_error(ExitCode::usage, "mixup mixes targets, and these samples have none",
+  expect_error(ErrorCode::usage, "mixup mixes targets, and these samples have none",
                [&] { AugmentedDataset(bare, {.mixup = 0.2}, {}, 1); });
 }
 

@@ -52,9 +52,9 @@ TEST(Batches, ShufflesByTheCounter) {
 
 TEST(Batches, RefusesMisuse) {
   const Batches batches({.samples = 10, .batch = 4});
-  expect_error(ExitCode::bug, "batches: batch 3 asked for, there are 3", [&] { batches.ids(3); });
-  expect_error(ExitCode::bug, "batches: batch -1 asked for", [&] { batches.ids(-1); });
-  expect_error(ExitCode::bug, "batches: 10 samples in batches of -4", [] { Batches({.samples = 10, .batch = -4}); });
+  expect_error(ErrorCode::bug, "batches: batch 3 asked for, there are 3", [&] { batches.ids(3); });
+  expect_error(ErrorCode::bug, "batches: batch -1 asked for", [&] { batches.ids(-1); });
+  expect_error(ErrorCode::bug, "batches: 10 samples in batches of -4", [] { Batches({.samples = 10, .batch = -4}); });
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(FileDataset, PrefetchLeavesErrorsToTheReader) {
   std::filesystem::resize_file(folder / "a.npy", 200);
   const std::vector<std::int64_t> ids = ids_from(20, 20);
   file.prefetch(ids);
-  expect_error(ExitCode::data, (folder / "a.npy").string(), [&] { gathered<float>(file, ids); });
+  expect_error(ErrorCode::data, (folder / "a.npy").string(), [&] { gathered<float>(file, ids); });
 }
 
 /// A stored array of a .npz archive is a file of its own.
@@ -120,7 +120,7 @@ TEST(FileDataset, RefusesWhatItCannotSlice) {
   fortran.replace(fortran.find("False"), 5, "True ");
   refuse("fortran.npy", to_bytes(fortran), ": byte 0: an array in Fortran order cannot be read by slices");
   write_file(folder / "a.npy", good);
-  expect_error(ExitCode::usage, "data: shape [5] does not fit samples [6]",
+  expect_error(ErrorCode::usage, "data: shape [5] does not fit samples [6]",
                [&] { FileDataset(folder / "a.npy", {}, Shape{5}); });
   Targets targets;
   targets.classes = 1;

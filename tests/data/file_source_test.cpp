@@ -36,7 +36,7 @@ class FileSource : public testing::Test {
     return (folder_ / name).string();
   }
   std::string put_text(const std::string& name, std::string_view text) { return put(name, to_bytes(text)); }
-  static void refuse(ExitCode code, const std::string& begin, const DataConfig& config) {
+  static void refuse(ErrorCode code, const std::string& begin, const DataConfig& config) {
     expect_error(code, begin, [&] { load_data(config); });
   }
 
@@ -46,7 +46,7 @@ class FileSource : public testing::Test {
 TEST_F(FileSource, Idx) {
   const std::string images = put("train-images-idx3-ubyte", write_idx(counting<std::uint8_t>({4, 2, 3})));
   DataConfig config{.source = images};
-  refuse(ExitCode::usage, "data: " + images + " holds no labels; name their file in data.labels, or \"none\"", config);
+  refuse(ErrorCode::usage, "data: " + images + " holds no labels; name their file in data.labels, or \"none\"", config);
   config.labels = "none";
   EXPECT_EQ(load_data(config).train->describe(), "4 samples [1,2,3] uint8, no targets");
   config.labels = put("l", write_idx(labels({0, 1, 1, 2})));
@@ -58,22 +58,22 @@ TEST_F(FileSource, Idx) {
   config.stream = true;
   EXPECT_EQ(load_data(config).train->describe(), "4 samples [1,2,3] uint8, 2 classes, read by slices");
   config.transpose = true;
-  refuse(ExitCode::usage, "data: stream cannot transpose or resize images", config);
+  refuse(ErrorCode::usage, "data: stream cannot transpose or resize images", config);
 }
 
 TEST_F(FileSource, IdxWithWrongLabels) {
   DataConfig config{.source = put("x", write_idx(counting<std::uint8_t>({4, 2, 3})))};
   config.labels = put("l", write_idx(labels({0, 1})));
-  refuse(ExitCode::data, config.source + ": 4 samples but 2 targets", config);
+  refuse(ErrorCode::data, config.source + ": 4 samples but 2 targets", config);
   config.labels = put("l", write_idx(labels({0, 1, 9, 1})));
   config.classes = 3;
-  refuse(ExitCode::data, config.labels + ": sample 2: label 9 is outside the 3 classes 0..2", config);
+  refuse(ErrorCode::data, config.labels + ": sample 2: label 9 is outside the 3 classes 0..2", config);
   config.labels = put("l", write_idx(counting<std::uint8_t>({4, 2})));
-  refuse(ExitCode::data, config.labels + ": targets uint8 [4,2], expected one per sample", config);
+  refuse(ErrorCode::data, config.labels + ": targets uint8 [4,2], expected one per sample", config);
   config.labels = put_text("l.csv", "1,2\n3,4\n");
-  refuse(ExitCode::data, config.labels + ": a file of labels has one column", config);
+  refuse(ErrorCode::data, config.labels + ": a file of labels has one column", config);
   config.labels = put("l.npz", write_npz({}));
-  refuse(ExitCode::data, config.labels + ": labels are read from .npy, IDX or one-column .csv files", config);
+  refuse(ErrorCode::data, config.labels + ": labels are read from .npy, IDX or one-column .csv files", config);
 }
 
 TEST_F(FileSource, TestLabelsMustBeTrainingClasses) {
@@ -81,11 +81,11 @@ TEST_F(FileSource, TestLabelsMustBeTrainingClasses) {
                     .test = put("tx", write_idx(counting<std::uint8_t>({1, 3}))),
                     .labels = put("l", write_idx(labels({0, 1}))),
                     .test_labels = put("tl", write_idx(labels({2})))};
-  refuse(ExitCode::data, config.test_labels + ": sample 0: label 2 is outside the 2 classes 0..1", config);
+  refuse(ErrorCode::data, config.test_labels + ": sample 0: label 2 is outside the 2 classes 0..1", config);
   config.test_labels = put("tl", write_idx(labels({1})));
   EXPECT_EQ(load_data(config).test->size(), 1);
   config.test = put("tx", write_idx(counting<std::uint8_t>({1, 4})));
-  refuse(ExitCode::usage, "data: training samples are [3], test samples [4]", config);
+  refuse(ErrorCode::usage, "data: training samples are [3], test samples [4]", config);
 }
 
 TEST_F(FileSource, Npy) {
@@ -106,7 +106,7 @@ TEST_F(FileSource, Npy) {
   bad.as<float>()[7] = std::numeric_limits<float>::quiet_NaN();
   config.stream = false;
   config.source = put("bad.npy", write_npy(bad));
-  refuse(ExitCode::data, config.source + ": sample 2: feature 1 is nan, a finite number was expected", config);
+  refuse(ErrorCode::data, config.source + ": sample 2: feature 1 is nan, a finite number was expected", config);
 }
 
 TEST_F(FileSource, Npz) {
@@ -122,7 +122,7 @@ TEST_F(FileSource, Npz) {
   EXPECT_EQ(all_labels(*splits.test), (std::vector<std::int32_t>{1, 2}));
   EXPECT_EQ(gathered<double>(*splits.test, ids_from(0, 1))[0], 50 * (1.0 / 255));
   config.source = put("own.npz", write_npz(std::vector<NamedArray>{{"a", x}, {"b", y}, {"c", tx}, {"d", ty}}));
-  refuse(ExitCode::data,
+  refuse(ErrorCode::data,
          config.source +
              ": no array \"x_train\" (nor X_train, x, X, data, images); there are: a, b, c, d; data.x_key names it",
          config);
@@ -155,14 +155,14 @@ TEST_F(FileSource, Mat) {
   EXPECT_EQ(load_data(config).train->sample_shape(), (Shape{1, 3, 2}));
   EXPECT_EQ(gathered<double>(*load_data(config).train, ids_from(0, 1)), (std::vector<double>{0, 3, 1, 4, 2, 5}));
   config.y_key = "labels";
-  refuse(ExitCode::data, config.source + ": no variable \"labels\", there are: X, y", config);
+  refuse(ErrorCode::data, config.source + ": no variable \"labels\", there are: X, y", config);
 }
 
 TEST_F(FileSource, Csv) {
   DataConfig config{.source = put_text("a.csv", "h,w,kind\n1,2,0\n3,4,1\n5,6,1\n")};
   EXPECT_EQ(load_data(config).train->describe(), "3 samples [2] float64, 2 classes");
   config.label_column = "h";
-  refuse(ExitCode::usage, config.source + ": no column \"x\" among 3 (names: h, w, kind)",
+  refuse(ErrorCode::usage, config.source + ": no column \"x\" among 3 (names: h, w, kind)",
          {.source = config.source, .label_column = "x"});
   EXPECT_EQ(all_labels(*load_data(config).train), (std::vector<std::int32_t>{1, 3, 5}));
   config.label_column = "none";
@@ -172,7 +172,7 @@ TEST_F(FileSource, Csv) {
   config.regression = false;
   EXPECT_TRUE(load_data(config).regression) << "numbers that are not whole are no classes";
   config.source = put_text("one.csv", "1\n2\n");
-  refuse(ExitCode::data, config.source + ": a single column cannot hold features and a label", config);
+  refuse(ErrorCode::data, config.source + ": a single column cannot hold features and a label", config);
   config = {.source = put_text("a.csv", "1,2,0\n3,4,1\n"), .header = true};
   EXPECT_EQ(load_data(config).train->size(), 1);
 }
@@ -194,7 +194,7 @@ TEST_F(FileSource, CsvWithItsLabelFirst) {
   config.test = put_text("test.csv", "pixel2,label,pixel1\n255,3,0\n");
   EXPECT_EQ(gathered<double>(*load_data(config).test, ids_from(0, 1)), (std::vector<double>{0, 1})) << "by name";
   config.test = put_text("test.csv", "label,pixel2,pixel3\n3,0,255\n");
-  refuse(ExitCode::data, config.test + ": no column \"pixel1\", which the table of training has; names: label, pixel2",
+  refuse(ErrorCode::data, config.test + ": no column \"pixel1\", which the table of training has; names: label, pixel2",
          config);
 }
 
@@ -227,14 +227,14 @@ TEST_F(FileSource, TablesWithWords) {
   config.missing = "drop";
   EXPECT_EQ(load_data(config).train->size(), 4);
   config.missing = "error";
-  refuse(ExitCode::data, config.source + ": line 2: column 3 (age): the field is empty; data.missing = \"mean\"",
+  refuse(ErrorCode::data, config.source + ": line 2: column 3 (age): the field is empty; data.missing = \"mean\"",
          config);
   config = {.source = config.source, .label_column = "survived", .columns = {"fare", "sex"}};
   EXPECT_EQ(load_data(config).table->columns[0].name, "fare") << "in the order that was asked for";
   config.columns = {"survived"};
-  refuse(ExitCode::usage, config.source + ": data.columns: column 5 (survived) is the label", config);
+  refuse(ErrorCode::usage, config.source + ": data.columns: column 5 (survived) is the label", config);
   config = {.source = config.source, .label_column = "survived", .drop = {"agee"}};
-  refuse(ExitCode::usage, config.source + ": data.drop: no column \"agee\" among 6 (names: id, name, sex", config);
+  refuse(ErrorCode::usage, config.source + ": data.drop: no column \"agee\" among 6 (names: id, name, sex", config);
 }
 
 TEST_F(FileSource, MissingNumbersFromTheTrainingPart) {
@@ -260,21 +260,21 @@ TEST_F(FileSource, OtherTablesAreReadByThePlan) {
   EXPECT_NE(other.notes.back().find("column 2 (sex): other was not there in training"), std::string::npos)
       << other.notes.back();
   config.source = put_text("r.csv", "fare,age,sex,survived\n2,1,male,maybe\n");
-  expect_error(ExitCode::data,
+  expect_error(ErrorCode::data,
                config.source + ": column 3 (survived): the label \"maybe\" is no class of training; classes: no, yes",
                [&] { load_data(config, rules, DataUse::evaluation); });
   EXPECT_EQ(load_data(config, rules, DataUse::prediction).train->classes(), 0) << "a label that nobody needs";
   config.source = put_text("u.csv", "fare,age,sex,survived\n2,1,male,no\n");
   EXPECT_EQ(all_labels(*load_data(config, rules, DataUse::evaluation).train), (std::vector<std::int32_t>{0}));
-  expect_error(ExitCode::data,
+  expect_error(ErrorCode::data,
                config.source + ": column 3 (survived): the label \"no\" is no class of training; classes: numbers",
                [&] { load_data(config, {.table = trained.table}, DataUse::evaluation); });
   config.source = put_text("s.csv", "fare,sex,survived\n2,male,no\n");
-  expect_error(ExitCode::data, config.source + ": no column \"age\", which the table of training has",
+  expect_error(ErrorCode::data, config.source + ": no column \"age\", which the table of training has",
                [&] { load_data(config, rules, DataUse::evaluation); });
   config.source = put_text("t.csv", "fare,age,sex,survived\n2,old,male,no\n");
   expect_error(
-      ExitCode::data,
+      ErrorCode::data,
       config.source + ": line 2: column 1 (age): \"old\" is not a number, and the model was trained on numbers",
       [&] { load_data(config, rules, DataUse::evaluation); });
 }
@@ -283,13 +283,13 @@ TEST_F(FileSource, AWordAmongNumbersIsASlip) {
   std::string text = "a,label\n";
   for (int i = 0; i < 20; ++i) text += (i == 7 ? "x7" : std::to_string(i)) + "," + std::to_string(i % 2) + "\n";
   DataConfig config{.source = put_text("slip.csv", text)};
-  refuse(ExitCode::data, config.source + ": line 9: column 0 (a): \"x7\" stands among numbers; mend it, or say",
+  refuse(ErrorCode::data, config.source + ": line 9: column 0 (a): \"x7\" stands among numbers; mend it, or say",
          config);
 }
 
 TEST_F(FileSource, RefusesASingleClass) {
   DataConfig config{.source = put_text("a.csv", "label,a\n0,0\n1,0\n0,0\n"), .label_column = "a"};
-  refuse(ExitCode::data,
+  refuse(ErrorCode::data,
          config.source +
              ": column 1 (a): every label is 0, and from one class nothing can be learnt; "
              "data.label_column says where the labels are",
@@ -297,7 +297,7 @@ TEST_F(FileSource, RefusesASingleClass) {
   EXPECT_EQ(load_data(config, {}, DataUse::evaluation).train->size(), 3) << "a test of one class is one";
   config = {.source = put("x.npy", write_npy(counting<float>({2, 3}))),
             .labels = put("y.npy", write_npy(labels({5, 5})))};
-  refuse(ExitCode::data, config.labels + ": every label is 5", config);
+  refuse(ErrorCode::data, config.labels + ": every label is 5", config);
 }
 
 TEST_F(FileSource, RowVectorsAreVectors) {
@@ -335,14 +335,14 @@ TEST_F(FileSource, ChannelsLast) {
   EXPECT_EQ(load_data(config).train->sample_shape(), (Shape{2, 3, 2}));
   config = {.source = put("flat.npy", write_npy(counting<std::uint8_t>({2, 12}))), .labels = config.labels, .scale = 1};
   config.layout = "nhwc";
-  refuse(ExitCode::usage, "data: layout = \"nhwc\", but samples [12] are plain lists", config);
+  refuse(ErrorCode::usage, "data: layout = \"nhwc\", but samples [12] are plain lists", config);
   config.shape = {2, 3, 2};
   EXPECT_EQ(gathered<double>(*load_data(config).train, ids_from(1, 1)), second);
   config = {.source = put("grey.npy", write_npy(counting<std::uint8_t>({2, 3, 4}))), .labels = config.labels};
   config.layout = "nhwc";
   EXPECT_EQ(load_data(config).train->sample_shape(), (Shape{1, 3, 4})) << "no axis of channels";
   config.layout = "hwc";
-  refuse(ExitCode::usage, "data: layout \"hwc\" is unknown, expected nchw or nhwc", config);
+  refuse(ErrorCode::usage, "data: layout \"hwc\" is unknown, expected nchw or nhwc", config);
 }
 
 TEST_F(FileSource, LabelRuleDecides) {
@@ -360,27 +360,27 @@ TEST_F(FileSource, LabelRuleDecides) {
 TEST_F(FileSource, MessagesNameThePlaceOfTheSetting) {
   DataConfig config{.source = "no.csv"};
   config.places = {{"source", "a.toml:2"}, {"split", "a.toml:3"}};
-  refuse(ExitCode::data, "a.toml:2: data.source: no.csv: cannot open", config);
+  refuse(ErrorCode::data, "a.toml:2: data.source: no.csv: cannot open", config);
   config.source = put_text("a.csv", "1,0\n2,1\n");
   config.split = {.test = 5};
-  refuse(ExitCode::usage, "a.toml:3: data.split: split.test = 5, but there are 2 samples", config);
+  refuse(ErrorCode::usage, "a.toml:3: data.split: split.test = 5, but there are 2 samples", config);
   config.split = {};
   config.test = "no.csv";
   config.places["test"] = "--set data.test=no.csv";
-  refuse(ExitCode::data, "--set data.test=no.csv: data.test: no.csv: cannot open", config);
+  refuse(ErrorCode::data, "--set data.test=no.csv: data.test: no.csv: cannot open", config);
 }
 
 TEST_F(FileSource, RefusesUnknownFiles) {
-  refuse(ExitCode::data, (folder_ / "missing.npz").string() + ": cannot open: No such file",
+  refuse(ErrorCode::data, (folder_ / "missing.npz").string() + ": cannot open: No such file",
          {.source = (folder_ / "missing.npz").string()});
-  refuse(ExitCode::data, (folder_ / "missing").string() + ": cannot open: No such file",
+  refuse(ErrorCode::data, (folder_ / "missing").string() + ": cannot open: No such file",
          {.source = (folder_ / "missing").string()});
   const std::string text = put_text("notes.txt", "hello");
-  refuse(ExitCode::data, text + ": unknown kind of data file, expected .mat, .npz", {.source = text});
+  refuse(ErrorCode::data, text + ": unknown kind of data file, expected .mat, .npz", {.source = text});
   const std::string deep = put("deep.npy", write_npy(counting<float>({1, 1, 1, 1, 2})));
-  refuse(ExitCode::data, deep + ": features [1,1,1,1,2], expected [samples]", {.source = deep, .labels = "none"});
+  refuse(ErrorCode::data, deep + ": features [1,1,1,1,2], expected [samples]", {.source = deep, .labels = "none"});
   const std::string empty = put("empty.npy", write_npy(counting<float>({0, 2})));
-  refuse(ExitCode::data, empty + ": features [0,2] hold no samples", {.source = empty, .labels = "none"});
+  refuse(ErrorCode::data, empty + ": features [0,2] hold no samples", {.source = empty, .labels = "none"});
 }
 
 /// Sets an environment variable for one test.
@@ -409,7 +409,7 @@ TEST_F(FileSource, CatalogFindsFilesAndSaysHowToGetThem) {
   const Environment home("HOME", (folder_ / "home").string());
   const Environment data("LOCKSTEP_DATA_DIR", (folder_ / "data").string());
   const std::string root = folder_.path().string();
-  refuse(ExitCode::data,
+  refuse(ErrorCode::data,
          "mnist: files not found in " + root + "/data, " + root + "/data/mnist, " + root +
              "/home/.cache/lockstep/mnist, build/data/mnist; run `make data`",
          {.source = "mnist"});

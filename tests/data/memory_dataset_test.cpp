@@ -134,18 +134,18 @@ TEST(MemoryDataset, RefusesMisuse) {
   std::vector<float> x(2);
   const std::vector<std::int64_t> outside{6}, negative{-1};
   const auto matrix = dense_matrix(x.data(), 2, 1);
-  expect_error(ExitCode::bug, "data set: sample 6 asked for, there are 6", [&] { data.gather(outside, matrix); });
-  expect_error(ExitCode::bug, "data set: sample -1 asked for", [&] { data.gather(negative, matrix); });
-  expect_error(ExitCode::bug, "data set: real targets asked for", [&] { data.targets(ids_from(0, 1), matrix); });
+  expect_error(ErrorCode::bug, "data set: sample 6 asked for, there are 6", [&] { data.gather(outside, matrix); });
+  expect_error(ErrorCode::bug, "data set: sample -1 asked for", [&] { data.gather(negative, matrix); });
+  expect_error(ErrorCode::bug, "data set: real targets asked for", [&] { data.targets(ids_from(0, 1), matrix); });
   const MemoryDataset bare(random_array<float>({6, 2}, 1), {2}, {});
   std::vector<std::int32_t> label(1);
-  expect_error(ExitCode::bug, "data set: labels asked for", [&] { bare.labels(ids_from(0, 1), label); });
-  expect_error(ExitCode::bug, "data set: float32 [6,2] does not hold samples [3]", [] {
+  expect_error(ErrorCode::bug, "data set: labels asked for", [&] { bare.labels(ids_from(0, 1), label); });
+  expect_error(ErrorCode::bug, "data set: float32 [6,2] does not hold samples [3]", [] {
     MemoryDataset(random_array<float>({6, 2}, 1), {3}, {});
   });
-  expect_error(ExitCode::bug, "data set: the scaling is for another number",
+  expect_error(ErrorCode::bug, "data set: the scaling is for another number",
                [&] { bare.scaled(Scaling(std::vector<double>(3), std::vector<double>(3))); });
-  expect_error(ExitCode::bug, "scaling: 2 scales, 3 offsets",
+  expect_error(ErrorCode::bug, "scaling: 2 scales, 3 offsets",
                [] { Scaling(std::vector<double>(2), std::vector<double>(3)); });
   expect_data_error("f.npy: 6 samples but 5 targets", [] {
     MemoryDataset(random_array<float>({6, 2}, 1), {2}, cyclic_labels(5, 3), "f.npy");
@@ -209,10 +209,10 @@ TEST(SubsetDataset, TranslatesIds) {
   EXPECT_EQ(all_labels(subset), expected);
   const SubsetDataset range(base, 590, 10);
   EXPECT_EQ(gathered<float>(range, ids_from(0, 10)), gathered<float>(*base, ids_from(590, 10)));
-  expect_error(ExitCode::bug, "data set: sample 600 asked for", [&] { SubsetDataset(base, 591, 10); });
+  expect_error(ErrorCode::bug, "data set: sample 600 asked for", [&] { SubsetDataset(base, 591, 10); });
   std::vector<float> x(3);
   const std::vector<std::int64_t> outside{10};
-  expect_error(ExitCode::bug, "data set: sample 10 asked for, there are 10",
+  expect_error(ErrorCode::bug, "data set: sample 10 asked for, there are 10",
                [&] { range.gather(outside, dense_matrix(x.data(), 3, 1)); });
 }
 
@@ -247,7 +247,7 @@ TEST(OneHotDataset, GivesVectorsAndKeepsLabels) {
     }
   }
   const auto bare = std::make_shared<MemoryDataset>(random_array<float>({6, 2}, 1), Shape{2}, Targets{});
-  expect_error(ExitCode::usage, "one_hot: the data set has no labels", [&] { OneHotDataset one_hot(bare); });
+  expect_error(ErrorCode::usage, "one_hot: the data set has no labels", [&] { OneHotDataset one_hot(bare); });
 }
 
 std::string features_hash(const Dataset& data, const std::vector<std::int64_t>& ids) {
@@ -285,11 +285,11 @@ TEST(MemoryDataset, IsMadeOfSpans) {
   EXPECT_EQ(MemoryDataset(x, {2}, y, 5).classes(), 5);
   EXPECT_EQ(MemoryDataset(x, {1, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}).target_size(), 2);
   EXPECT_EQ(MemoryDataset(x, {2}, std::span<const float>()).target_size(), 0);
-  expect_error(ExitCode::data, "data set: 6 numbers are no whole samples of [4], 4 numbers each",
+  expect_error(ErrorCode::data, "data set: 6 numbers are no whole samples of [4], 4 numbers each",
                [&] { MemoryDataset(x, {4}, y); });
-  expect_error(ExitCode::data, "data set", [&] { MemoryDataset(x, {2}, std::vector<int>{0, 1}); });
-  expect_error(ExitCode::data, "data set", [&] { MemoryDataset(x, {2}, std::vector<int>{0, -1, 1}); });
-  expect_error(ExitCode::data, "data set: 4 targets for 3 samples: each needs as many", [&] {
+  expect_error(ErrorCode::data, "data set", [&] { MemoryDataset(x, {2}, std::vector<int>{0, 1}); });
+  expect_error(ErrorCode::data, "data set", [&] { MemoryDataset(x, {2}, std::vector<int>{0, -1, 1}); });
+  expect_error(ErrorCode::data, "data set: 4 targets for 3 samples: each needs as many", [&] {
     MemoryDataset(x, {2}, std::vector<float>{0, 1, 2, 3});
   });
 }

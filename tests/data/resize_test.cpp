@@ -92,13 +92,13 @@ TEST(Resize, TransposesImages) {
 TEST(Resize, RefusesMisuse) {
   EXPECT_EQ(parse_resize_method("average"), ResizeMethod::average);
   EXPECT_EQ(parse_resize_method("bicubic"), ResizeMethod::bicubic);
-  expect_error(ExitCode::usage, "resize: unknown method \"linear\"", [] { parse_resize_method("linear"); });
+  expect_error(ErrorCode::usage, "resize: unknown method \"linear\"", [] { parse_resize_method("linear"); });
   const Samples flat = images({2, 9}, {9});
-  expect_error(ExitCode::usage, "resize: samples [9] are no images [channels,height,width], give data.shape",
+  expect_error(ErrorCode::usage, "resize: samples [9] are no images [channels,height,width], give data.shape",
                [&] { resize_images(flat, 2, ResizeMethod::average); });
-  expect_error(ExitCode::usage, "transpose: samples [9] are no images", [&] { transpose_images(flat); });
+  expect_error(ErrorCode::usage, "transpose: samples [9] are no images", [&] { transpose_images(flat); });
   const Samples good = images({2, 3, 3}, {1, 3, 3});
-  expect_error(ExitCode::usage, "resize: size 0 is outside 1..16384",
+  expect_error(ErrorCode::usage, "resize: size 0 is outside 1..16384",
                [&] { resize_images(good, 0, ResizeMethod::average); });
 }
 

@@ -111,7 +111,7 @@ TEST(Sequences, TimeSeriesFiles) {
   const std::string head = "@classLabel true a b c\n@data\n";
   DataConfig config{.source = write("train.ts", head + "1,2:3,4:b\n5:6:a\n7:8:a\n"),
                     .test = write("test.ts", head + "1,2,3:4,5,6:c\n")};
-  expect_error(ExitCode::usage,
+  expect_error(ErrorCode::usage,
                "data: training samples are [2,2], test samples [2,3]; data.steps = 3 gives both the same",
                [&] { load_data(config); });
   config.steps = 3;
@@ -121,7 +121,7 @@ TEST(Sequences, TimeSeriesFiles) {
   EXPECT_EQ(lengths_of(*data.train), (std::vector<std::int64_t>{2, 1, 1}));
   EXPECT_EQ(features_of(*data.train, 0), (std::vector<double>{1, 2, 0, 3, 4, 0}));
   config.standardise = true;
-  expect_error(ExitCode::usage, "data: sequences of different lengths are not standardised",
+  expect_error(ErrorCode::usage, "data: sequences of different lengths are not standardised",
                [&] { load_data(config); });
 }
 

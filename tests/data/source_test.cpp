@@ -10,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-void refuse(ExitCode code, std::string_view begin, const DataConfig& config) {
+void refuse(ErrorCode code, std::string_view begin, const DataConfig& config) {
   expect_error(code, begin, [&] { load_data(config); });
 }
 
@@ -82,7 +82,7 @@ TEST(Source, MakesOneHotTargets) {
 }
 
 TEST(Source, RefusesSettingsThatMakeNoSense) {
-  const ExitCode usage = ExitCode::usage;
+  const ErrorCode usage = ErrorCode::usage;
   refuse(usage, "data: no source given, expected fashion-mnist", {});
   refuse(usage, "data: count -1 is out of range", {.source = "moons", .count = -1});
   refuse(usage, "data: test_count -1 is out of range", {.source = "moons", .test_count = -1});

@@ -121,7 +121,7 @@ TEST(Split, RealTargetsAreShuffledOnly) {
   const Ids order = permutation(1, Purpose::split, 0, 30);
   EXPECT_EQ(divided(config, data).train, Ids(order.begin(), order.begin() + 20));
   config.stratify = true;
-  expect_error(ExitCode::usage, "data: stratify needs class labels", [&] { divided(config, data); });
+  expect_error(ErrorCode::usage, "data: stratify needs class labels", [&] { divided(config, data); });
 }
 
 TEST(Split, RefusesTrainingWithoutAClass) {

@@ -22,7 +22,7 @@ namespace lockstep {
 using Bytes = std::vector<std::byte>;
 
 /// Runs `action`, which must throw Error(code) with a message of one line that begins with `begin`.
-inline void expect_error(ExitCode code, std::string_view begin, const std::function<void()>& action) {
+inline void expect_error(ErrorCode code, std::string_view begin, const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {
@@ -36,7 +36,7 @@ inline void expect_error(ExitCode code, std::string_view begin, const std::funct
 }
 
 inline void expect_data_error(std::string_view begin, const std::function<void()>& action) {
-  expect_error(ExitCode::data, begin, action);
+  expect_error(ErrorCode::data, begin, action);
 }
 
 /// Where the place in the file depends on the compressor: the message must hold `part` and name a byte.
@@ -45,7 +45,7 @@ inline void expect_data_error_with(std::string_view part, const std::function<vo
     action();
   } catch (const Error& error) {
     const std::string_view message = error.what();
-    EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(ExitCode::data)) << message;
+    EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(ErrorCode::data)) << message;
     EXPECT_NE(message.find(": byte "), std::string_view::npos) << message;
     EXPECT_NE(message.find(part), std::string_view::npos) << message;
     return;

@@ -37,7 +37,7 @@ TEST(Labels, AndRowsOfWeightsFollowOneRule) {
   EXPECT_EQ(class_of_label(3, LabelRule::from_one), 2);
   for (const LabelRule rule : {LabelRule::as_stored, LabelRule::digits, LabelRule::from_one})
     EXPECT_EQ(parse_label_rule(label_rule_names()[static_cast<std::size_t>(rule)]), rule);
-  expect_error(ExitCode::usage, "label_rule: unknown rule \"mod\"", [] { parse_label_rule("mod"); });
+  expect_error(ErrorCode::usage, "label_rule: unknown rule \"mod\"", [] { parse_label_rule("mod"); });
 }
 
 TEST(Labels, AreRefusedWithTheSample) {

@@ -19,7 +19,7 @@ std::vector<std::byte> read_and_write(std::span<const std::byte> bytes) {
     const Checkpoint read = parse_checkpoint(bytes, "fuzz.safetensors");
     return write_checkpoint(read.model.network, read.model.info, read.state, read.run);
   } catch (const Error& error) {
-    const bool refused = error.code() == ExitCode::checkpoint || error.code() == ExitCode::resources;
+    const bool refused = error.code() == ErrorCode::checkpoint || error.code() == ErrorCode::resources;
     if (!refused || std::strchr(error.what(), '\n') != nullptr) std::abort();
     return {};
   }

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     resolved = resolved_toml(parse_config(text, "fuzz.toml", overrides));
   } catch (const Error& error) {
-    if (error.code() != ExitCode::usage) std::abort();
+    if (error.code() != ErrorCode::usage) std::abort();
     return 0;
   }
   // What was accepted must be accepted again, with nothing changed.

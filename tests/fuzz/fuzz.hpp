@@ -19,7 +19,7 @@ int read_or_refuse(const std::uint8_t* data, std::size_t size, const Read& read)
   try {
     read(std::as_bytes(std::span(data, size)));
   } catch (const Error& error) {
-    if (error.code() != ExitCode::data || std::strchr(error.what(), '\n') != nullptr) std::abort();
+    if (error.code() != ErrorCode::data || std::strchr(error.what(), '\n') != nullptr) std::abort();
   }
   return 0;
 }

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     text = network_to_json(network_from_json({reinterpret_cast<const char*>(data), size}, "fuzz"));
   } catch (const Error& error) {
-    if (error.code() != ExitCode::checkpoint || std::strchr(error.what(), '\n') != nullptr) std::abort();
+    if (error.code() != ErrorCode::checkpoint || std::strchr(error.what(), '\n') != nullptr) std::abort();
     return 0;
   }
   if (network_to_json(network_from_json(text, "again")) != text) std::abort();

@@ -33,7 +33,7 @@ void report_or_refuse(const std::function<report::Document()>& make) {
   try {
     document = make();
   } catch (const Error& error) {
-    if (error.code() != ExitCode::data || std::strchr(error.what(), '\n') != nullptr) std::abort();
+    if (error.code() != ErrorCode::data || std::strchr(error.what(), '\n') != nullptr) std::abort();
     return;
   }
   write_every_form(document);

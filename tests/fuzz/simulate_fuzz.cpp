@@ -18,7 +18,7 @@ void read_or_refuse_usage(const Read& read) {
   try {
     read();
   } catch (const Error& error) {
-    if (error.code() != ExitCode::usage) std::abort();
+    if (error.code() != ErrorCode::usage) std::abort();
   }
 }
 

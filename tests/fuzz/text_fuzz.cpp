@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (again != text) std::abort();
     lockstep::cut_into_windows(tokens, 4, vocabulary.size(), "fuzz");
   } catch (const lockstep::Error& error) {
-    if (error.code() != lockstep::ExitCode::data) std::abort();
+    if (error.code() != lockstep::ErrorCode::data) std::abort();
   }
   return 0;
 }

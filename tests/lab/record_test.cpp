@@ -35,7 +35,7 @@ void expect_refused(const Result& line, const std::string& reason) {
     record_of<Timing>(read_back(line));
     FAIL() << "accepted without: " << reason;
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::data);
+    EXPECT_EQ(error.code(), ErrorCode::data);
     EXPECT_EQ(error.what(), "r.jsonl:7: the field " + reason);
   }
 }

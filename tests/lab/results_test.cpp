@@ -40,7 +40,7 @@ void expect_refused(const std::string& line, const std::string& reason) {
     result_from_json(line, "r.jsonl:7");
     FAIL() << "accepted: " << line.substr(0, 200);
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::data);
+    EXPECT_EQ(error.code(), ErrorCode::data);
     EXPECT_TRUE(std::string(error.what()).starts_with("r.jsonl:7: ")) << error.what();
     EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
   }

@@ -79,7 +79,7 @@ TEST(CheckpointStore, FallsBackOneGeneration) {
     store.load_newest(warn);
     FAIL() << "accepted";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::checkpoint);
+    EXPECT_EQ(error.code(), ErrorCode::checkpoint);
     EXPECT_NE(std::string(error.what()).find("no checkpoint in this folder can be used"), std::string::npos);
   }
 }
@@ -95,7 +95,7 @@ TEST(CheckpointStore, AFullDiskLeavesWhatWasThere) {
     try {
       store.save(15, checkpoint_at(15));
     } catch (const Error& error) {
-      std::_Exit(error.code() == ExitCode::resources ? 0 : 3);
+      std::_Exit(error.code() == ErrorCode::resources ? 0 : 3);
     }
     std::_Exit(4);
   };
@@ -134,7 +134,7 @@ TEST(CheckpointWriter, IsBusyUntilTheSaveIsDone) {
 }
 
 TEST(CheckpointWriter, PassesItsFailureOn) {
-  CheckpointWriter writer([](const Snapshot&) { throw Error(ExitCode::resources, "no space"); });
+  CheckpointWriter writer([](const Snapshot&) { throw Error(ErrorCode::resources, "no space"); });
   writer.hand_over({});
   EXPECT_THROW(writer.wait(), Error);
   EXPECT_TRUE(writer.idle()) << "once";

@@ -65,7 +65,7 @@ std::string refusal(std::span<const std::byte> bytes) {
   try {
     parse_checkpoint(bytes, "run/checkpoint-97.safetensors");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::checkpoint) << error.what();
+    EXPECT_EQ(error.code(), ErrorCode::checkpoint) << error.what();
     std::string message = error.what();
     EXPECT_EQ(message.find('\n'), std::string::npos);
     EXPECT_TRUE(message.starts_with("run/checkpoint-97.safetensors: ")) << message;

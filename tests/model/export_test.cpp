@@ -63,7 +63,7 @@ TEST(Export, RefusesWhatAFormatCannotHold) {
       export_model(network, folder / name);
       ADD_FAILURE() << name << " was written";
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_EQ(error.code(), ErrorCode::usage);
       EXPECT_EQ(std::string(error.what()), message);
     }
   };

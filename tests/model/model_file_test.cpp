@@ -29,7 +29,7 @@ std::string refusal(std::span<const std::byte> bytes) {
   try {
     parse_model(bytes, "model.safetensors");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::checkpoint) << error.what();
+    EXPECT_EQ(error.code(), ErrorCode::checkpoint) << error.what();
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
     return error.what();
   }
@@ -142,7 +142,7 @@ TEST(ModelFile, AMissingFileIsAnUnusableModel) {
     load_model(folder / "absent.safetensors");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::checkpoint);
+    EXPECT_EQ(error.code(), ErrorCode::checkpoint);
     EXPECT_EQ(std::string(error.what()),
               (folder / "absent.safetensors").string() + ": cannot open: No such file or directory");
   }
@@ -156,7 +156,7 @@ TEST(ModelFile, IsNotWrittenOfWeightsThatAreNotFinite) {
       write_model(network);
       ADD_FAILURE() << "was written";
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::diverged);
+      EXPECT_EQ(error.code(), ErrorCode::diverged);
     }
   }
 }

@@ -15,7 +15,7 @@ std::string refusal(const std::string& text) {
   try {
     network_from_json(text, "lockstep.model");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::checkpoint) << error.what();
+    EXPECT_EQ(error.code(), ErrorCode::checkpoint) << error.what();
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
     return error.what();
   }

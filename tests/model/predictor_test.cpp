@@ -145,7 +145,7 @@ TEST(Predictor, NamesWhatDoesNotFit) {
     predictor.run(std::span(x), std::span(y));
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     EXPECT_STREQ(error.what(), "predict: 8 inputs and 5 outputs given, but a sample has 4 and 3");
   }
   const std::vector<double> wide(4);

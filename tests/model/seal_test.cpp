@@ -57,7 +57,7 @@ bool is_read(const Bytes& bytes) {
     parse_model(bytes, "model.safetensors");
     return true;
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::checkpoint) << error.what();
+    EXPECT_EQ(error.code(), ErrorCode::checkpoint) << error.what();
     return false;
   }
 }

@@ -16,7 +16,7 @@ namespace lockstep {
 namespace {
 
 template <class Action>
-void expect_error(ExitCode code, const std::string& message, const Action& action) {
+void expect_error(ErrorCode code, const std::string& message, const Action& action) {
   try {
     action();
     ADD_FAILURE() << "nothing was thrown, expected: " << message;
@@ -72,7 +72,7 @@ TEST(Weights, NamesTheFirstMismatch) {
   const std::string hash = weight_hash(network.values());
   const std::vector<NamedArray> good = named_weights(network);
   const auto expect_refusal = [&](const std::vector<NamedArray>& arrays, const std::string& message) {
-    expect_error(ExitCode::data, "w.npz: " + message, [&] { set_weights(network, arrays, "w.npz"); });
+    expect_error(ErrorCode::data, "w.npz: " + message, [&] { set_weights(network, arrays, "w.npz"); });
     EXPECT_EQ(weight_hash(network.values()), hash) << "a refused file changed the network";
   };
 
@@ -104,7 +104,7 @@ TEST(Weights, TakesThePyTorchStateOfBatchNormalisation) {
 
 TEST(Weights, RefusesOtherKindsOfFiles) {
   Network network = mlp();
-  expect_error(ExitCode::usage, "weights.pt: weights are read from .safetensors, .npz, .mat or .onnx files",
+  expect_error(ErrorCode::usage, "weights.pt: weights are read from .safetensors, .npz, .mat or .onnx files",
                [&] { load_weights("weights.pt", network); });
 }
 
@@ -142,7 +142,7 @@ TEST(Thetas, RowsOfTheLastLayerFollowTheLabels) {
   EXPECT_EQ(first_column(ten, LabelRule::from_one), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(first_column(ten, LabelRule::as_stored), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(first_column(four, std::nullopt), (std::vector<double>{0, 1, 2, 3}));
-  expect_error(ExitCode::usage, "label_rule = \"digits\" is for 10 classes, but Theta2 of the network has 4 rows",
+  expect_error(ErrorCode::usage, "label_rule = \"digits\" is for 10 classes, but Theta2 of the network has 4 rows",
                [&] { thetas(four, LabelRule::digits); });
   for (const auto rule : {std::optional<LabelRule>{}, std::optional(LabelRule::as_stored)}) {
     Network back = Network::from_sizes({3, 10, 10}, Sigmoid{}, Sigmoid{}, Precision::float64);
@@ -155,7 +155,7 @@ TEST(Thetas, NamesTheFirstMismatch) {
   Network network = mlp();
   const std::vector<NamedArray> good = thetas(network);
   const auto expect_refusal = [&](const std::vector<NamedArray>& arrays, const std::string& message) {
-    expect_error(ExitCode::data, "w.mat: " + message, [&] { set_thetas(network, arrays, "w.mat"); });
+    expect_error(ErrorCode::data, "w.mat: " + message, [&] { set_thetas(network, arrays, "w.mat"); });
   };
   expect_refusal({good[0]}, "Theta2 [4,3] of the network is missing");
   std::vector<NamedArray> arrays = good;
@@ -176,13 +176,13 @@ TEST(Thetas, NeedALinearNetwork) {
   Network network({1, 4, 4});
   network.add(Conv2d{.out = 2, .kernel = 3});
   expect_error(
-      ExitCode::usage,
+      ErrorCode::usage,
       "a .mat file holds Theta1, Theta2, ... of linear layers, but layer 0 is conv2d; use .safetensors, .npz or "
       ".onnx",
       [&] { thetas(network); });
   Network empty({3});
   empty.add(Relu{});
-  expect_error(ExitCode::usage, "a .mat file holds the weights of linear layers; the network has none",
+  expect_error(ErrorCode::usage, "a .mat file holds the weights of linear layers; the network has none",
                [&] { thetas(empty); });
 }
 

@@ -128,7 +128,7 @@ TEST(Network, RefusesLayersThatDoNotFit) {
       net.add(c.layer);
       ADD_FAILURE() << layer_type(c.layer) << " was accepted; expected: " << c.words.front();
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_EQ(error.code(), ErrorCode::usage);
       const std::string message = error.what();
       for (const std::string& word : c.words)
         EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;

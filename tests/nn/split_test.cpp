@@ -79,7 +79,7 @@ TEST(Split, LayerNormalisationIsRefused) {
     split_layers(plans, 0, 2, {});
     FAIL() << "split a layer that needs all features";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     EXPECT_STREQ(error.what(), "layer 1 (layer_norm) cannot be split over ranks; set parallel.tensor = 1");
   }
 }

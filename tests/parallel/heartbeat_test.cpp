@@ -88,7 +88,7 @@ void expect_silence_is_noticed(int silent, int speaker) {
       ranks.receive(silent, {&byte, 1});
       ranks.wait("reduce");
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::peer_lost);
+      EXPECT_EQ(error.code(), ErrorCode::peer_lost);
       ++thrown;
     }
   });

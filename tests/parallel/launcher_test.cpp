@@ -109,7 +109,7 @@ TEST(Launcher, UnconnectedProcessesAreRefused) {
     found_in({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "2"}});
     FAIL() << "each would train alone";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     for (const char* part : {"4 processes", "--mpi=pmix", "--mpi=pmi2"})
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }

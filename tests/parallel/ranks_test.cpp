@@ -52,7 +52,7 @@ TEST(Ranks, ASilentPeerIsNamed) {
         std::chrono::milliseconds(50));
     FAIL() << "nobody noticed";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::peer_lost);
+    EXPECT_EQ(error.code(), ErrorCode::peer_lost);
     const std::string message = error.what();
     for (const char* part : {"rank 0", "rank 2", "phase reduce", "after step 41", "go on from the last checkpoint"})
       EXPECT_NE(message.find(part), std::string::npos) << message;

@@ -38,7 +38,7 @@ TEST(Team, SharesCoverARangeWithoutOverlap) {
 TEST(Team, FailureReachesTheCallerAndFreesOthers) {
   try {
     run_team(4, [](const Member& member) {
-      if (member.index == 2) throw Error(ExitCode::diverged, "member 2");
+      if (member.index == 2) throw Error(ErrorCode::diverged, "member 2");
       member.barrier.wait();  // would wait for ever
     });
     FAIL() << "no exception";
@@ -51,7 +51,7 @@ TEST(Team, RunsAgainAfterAFailure) {
   Team team(3);
   for (int round = 0; round < 3; ++round) {
     EXPECT_THROW(team.run([](const Member& member) {
-      if (member.index == 1) throw Error(ExitCode::diverged, "member 1");
+      if (member.index == 1) throw Error(ErrorCode::diverged, "member 1");
       member.barrier.wait();
     }),
                  Error);

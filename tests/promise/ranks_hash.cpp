@@ -17,7 +17,7 @@ using namespace lockstep;
 /// Error(integrity) when a rank has another hash.
 std::string hash_of_all(const std::string& own, Ranks& ranks) {
   for (const std::string& hash : ranks.all_gather(own, "hash"))
-    if (hash != own) throw Error(ExitCode::integrity, "the ranks have different weights");
+    if (hash != own) throw Error(ErrorCode::integrity, "the ranks have different weights");
   return own;
 }
 

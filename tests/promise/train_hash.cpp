@@ -51,7 +51,7 @@ std::string hash_of_any_team(PromiseRun run, Backend backend) {
   for (const int threads : {2, 3, 4, 7, 16}) {
     run.options.threads = threads;
     if (training_hash(run, *data.train, *data.test) != expected)
-      throw Error(ExitCode::bug, run.name + ": another hash with " + std::to_string(threads) + " threads");
+      throw Error(ErrorCode::bug, run.name + ": another hash with " + std::to_string(threads) + " threads");
   }
   return expected;
 }

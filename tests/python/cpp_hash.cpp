@@ -14,10 +14,10 @@
 int main(int argc, char** argv) {
   using namespace lockstep;
   try {
-    if (argc != 4) throw Error(ExitCode::usage, "cpp_hash FOLDER THREADS BACKEND");
+    if (argc != 4) throw Error(ErrorCode::usage, "cpp_hash FOLDER THREADS BACKEND");
     const std::string folder = argv[1];
     const auto backend = std::ranges::find(backend_names(), argv[3]);
-    if (backend == backend_names().end()) throw Error(ExitCode::usage, "unknown backend");
+    if (backend == backend_names().end()) throw Error(ErrorCode::usage, "unknown backend");
     Ranks ranks(connect_transport());
     const DataSplits data = load_data({.source = folder + "/x.npy", .labels = folder + "/y.npy"});
     Network net({6});

@@ -38,13 +38,13 @@ class TrainRunTest : public ::testing::Test {
   TrainRunTest() { std::ofstream(config_) << kConfig; }
 
   std::string out(const char* name) const { return (folder_ / name).string(); }
-  static ExitCode code_of(const std::function<void()>& action) {
+  static ErrorCode code_of(const std::function<void()>& action) {
     try {
       action();
     } catch (const Error& error) {
       return error.code();
     }
-    return ExitCode::done;
+    return ErrorCode::done;
   }
 
   TemporaryFolder folder_{};
@@ -75,7 +75,7 @@ TEST_F(TrainRunTest, StoppedAndResumedHasTheSameHash) {
   int asked = 0;
   EXPECT_EQ(
       code_of([&] { train_run(config_, {.out = out("parts"), .threads = 1, .stop = [&] { return ++asked == 13; }}); }),
-      ExitCode::preempted);
+      ErrorCode::preempted);
   EXPECT_EQ(asked, 13);
   const RunResult resumed = train_run(config_, {.out = out("parts"), .resume = true, .threads = 3});
   EXPECT_EQ(resumed.resumed_step, 13);
@@ -101,7 +101,7 @@ TEST_F(TrainRunTest, OneSessionServesSeveralRuns) {
   RankSession session([](const std::string&) {});
   EXPECT_EQ(session.ranks().size(), 1);
   const RunResult first = train_run(config_, {.out = out("first"), .threads = 1, .session = &session});
-  EXPECT_EQ(code_of([&] { train_run(out("missing.toml"), {.session = &session}); }), ExitCode::usage);
+  EXPECT_EQ(code_of([&] { train_run(out("missing.toml"), {.session = &session}); }), ErrorCode::usage);
   const RunResult second = train_run(config_, {.out = out("second"), .threads = 2, .session = &session});
   EXPECT_EQ(first.weight_hash, second.weight_hash);
 }
@@ -114,12 +114,12 @@ TEST_F(TrainRunTest, ChangesOfTheConfigurationApply) {
 }
 
 TEST_F(TrainRunTest, FailuresAreErrors) {
-  EXPECT_EQ(code_of([&] { train_run(config_, {.resume = true}); }), ExitCode::usage);
-  EXPECT_EQ(code_of([&] { train_run(out("missing.toml")); }), ExitCode::usage);
+  EXPECT_EQ(code_of([&] { train_run(config_, {.resume = true}); }), ErrorCode::usage);
+  EXPECT_EQ(code_of([&] { train_run(out("missing.toml")); }), ErrorCode::usage);
   EXPECT_EQ(
       code_of([&] { train_run(config_, {.set = {"train.optimizer={name=\"sgd\",lr=3e38}"}, .out = out("far")}); }),
-      ExitCode::diverged);
-  EXPECT_EQ(code_of([&] { train_run(config_, {.out = out("far")}); }), ExitCode::usage);  // an earlier run
+      ErrorCode::diverged);
+  EXPECT_EQ(code_of([&] { train_run(config_, {.out = out("far")}); }), ErrorCode::usage);  // an earlier run
 }
 
 TEST_F(TrainRunTest, PrintsNothingAndLeavesSignalsAlone) {

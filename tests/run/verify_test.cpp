@@ -53,7 +53,7 @@ class VerifyTest : public ::testing::Test {
       try {
         train_run(config, options);
       } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ExitCode::preempted);
+        EXPECT_EQ(error.code(), ErrorCode::preempted);
       }
     }
   }
@@ -191,7 +191,7 @@ TEST_F(VerifyTest, GivesUpOnRequest) {
     verify({.stop = [] { return true; }});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::preempted);
+    EXPECT_EQ(error.code(), ErrorCode::preempted);
   }
 }
 

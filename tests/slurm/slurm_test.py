@@ -64,7 +64,7 @@ class SlurmTest(unittest.TestCase):
         return done.stdout.strip()
 
     def job(self, job):
-        """What Slurm says of a job: {"JobState": "RUNNING", "ExitCode": "0:0", ...}."""
+        """What Slurm says of a job: {"JobState": "RUNNING", "ErrorCode": "0:0", ...}."""
         done = self.run_command("scontrol", "show", "--oneliner", "job", job)
         return dict(re.findall(r"(\w+)=(\S*)", done.stdout))
 
@@ -78,7 +78,7 @@ class SlurmTest(unittest.TestCase):
     def wait_for_end(self, job):
         self.wait_until(job, lambda: self.job(job).get("JobState") in ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"), "the end")
         facts = self.job(job)
-        self.assertEqual((facts["JobState"], facts["ExitCode"]), ("COMPLETED", "0:0"), self.log(job))
+        self.assertEqual((facts["JobState"], facts["ErrorCode"]), ("COMPLETED", "0:0"), self.log(job))
 
     def log(self, job):
         path = self.folder / f"lockstep-{job}.log"

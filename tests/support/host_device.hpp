@@ -23,7 +23,7 @@ class HostDevice final : public Device {
   std::byte* allocate(std::int64_t bytes) override {
     ++allocations;
     held_bytes += bytes;
-    if (held_bytes > info_.memory_bytes) throw Error(ExitCode::resources, "the host device is full");
+    if (held_bytes > info_.memory_bytes) throw Error(ErrorCode::resources, "the host device is full");
     std::byte* const address = host_memory().allocate(bytes);
     blocks_[address] = bytes;
     return address;
@@ -65,7 +65,7 @@ class HostDevice final : public Device {
     std::fill_n(static_cast<std::byte*>(address), bytes, std::byte{0});
   }
 
-  void launch(const Launch&) override { throw Error(ExitCode::bug, "the host device has no kernels of its own"); }
+  void launch(const Launch&) override { throw Error(ErrorCode::bug, "the host device has no kernels of its own"); }
   void flush() override { ++flushes; }
   void synchronize() override { ++synchronizations; }
   void set_timing(bool) override {}
@@ -88,7 +88,7 @@ class HostDevice final : public Device {
     std::int64_t bytes;
   };
   void check(const void* address, std::int64_t bytes) const {
-    if (!owns(address, bytes)) throw Error(ExitCode::bug, "a copy outside of the device's memory");
+    if (!owns(address, bytes)) throw Error(ErrorCode::bug, "a copy outside of the device's memory");
   }
 
   DeviceInfo info_;

@@ -223,7 +223,7 @@ TEST(DeviceExecutor, FewerSlotsInLittleMemory) {
     tiny.loop.fit(*data.train, {});
     FAIL() << "nothing was too large";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::resources);
+    EXPECT_EQ(error.code(), ErrorCode::resources);
     EXPECT_NE(std::string(error.what()).find("lower train.batch"), std::string::npos) << error.what();
   }
 }
@@ -237,7 +237,7 @@ TEST(DeviceExecutor, SaysWhenItDiverges) {
     own.loop.fit(*data.train, {.epochs = 4});
     FAIL() << "it did not diverge";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::diverged);
+    EXPECT_EQ(error.code(), ErrorCode::diverged);
   }
 }
 
@@ -271,7 +271,7 @@ TEST(DeviceExecutor, RefusesNetworksInParts) {
       Trainer trainer(network, run.options, ranks);
       FAIL() << "a device ran a part of a network";
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_EQ(error.code(), ErrorCode::usage);
       EXPECT_NE(std::string(error.what()).find("parallel.pipeline"), std::string::npos) << error.what();
     }
   });

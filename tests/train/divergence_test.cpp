@@ -32,7 +32,7 @@ std::string failure_of(Trainer& trainer, const Dataset& data, const FitOptions& 
   try {
     trainer.fit(data, fit);
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::diverged) << error.what();
+    EXPECT_EQ(error.code(), ErrorCode::diverged) << error.what();
     return error.what();
   }
   return "none";

@@ -140,7 +140,7 @@ std::string refusal(const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::checkpoint);
+    EXPECT_EQ(error.code(), ErrorCode::checkpoint);
     return error.what();
   }
   return "accepted";

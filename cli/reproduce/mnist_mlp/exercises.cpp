@@ -53,7 +53,7 @@ void keep_results(const ExperimentRun& run, const PrimitiveTimes& times, int cpu
 /// What every variant is compared with.
 const ExerciseLine& trivial_of(const std::vector<ExerciseLine>& results) {
   if (const ExerciseLine* const found = first_of_kind(results, PrimitiveKind::trivial)) return *found;
-  throw Error(ExitCode::data, "results.jsonl: an exercise lacks its trivial loops; measure again");
+  throw Error(ErrorCode::data, "results.jsonl: an exercise lacks its trivial loops; measure again");
 }
 
 Tone tone(const ExerciseRecord& exercise) {

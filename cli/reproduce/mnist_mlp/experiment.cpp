@@ -93,7 +93,7 @@ void measure_digits(const ExperimentRun& run) {
       train_digits(run, data, seed);
     time_digits(run);
   } catch (const Error& error) {
-    if (error.code() != ExitCode::data) throw;
+    if (error.code() != ErrorCode::data) throw;
     run.left_out(kMnistCurves,
                  fmt::format("{}; --data DIR names a folder that has it. Fashion-MNIST is another task and says "
                              "nothing about the claim",

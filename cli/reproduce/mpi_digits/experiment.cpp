@@ -54,7 +54,7 @@ std::string quoted(const std::string& path) {
 /// ex4data1.mat: given, or where the data sets of this machine are.
 std::optional<std::string> find_digits(const std::string& given) {
   if (!given.empty()) {
-    if (!fs::exists(given)) throw Error(ExitCode::data, fmt::format("--data {}: no such file", one_line(given)));
+    if (!fs::exists(given)) throw Error(ErrorCode::data, fmt::format("--data {}: no such file", one_line(given)));
     return given;
   }
   const auto folder = environment_text("LOCKSTEP_DATA_DIR");
@@ -79,7 +79,7 @@ std::vector<DigitSource> find_sources(const ExperimentRun& run) {
     run.left_out("Fashion-MNIST at 20x20", error.what());
   }
   if (sources.empty())
-    throw Error(ExitCode::data,
+    throw Error(ErrorCode::data,
                 "mpi-digits: neither ex4data1.mat (--data) nor Fashion-MNIST is here: sudo apt-get install "
                 "dataset-fashion-mnist");
   return sources;

@@ -96,7 +96,7 @@ void train(const ExperimentRun& run, const std::string& start, Network network, 
     record.accuracy = scores.accuracy().value_or(0);
     record.loss = scores.loss;
   } catch (const Error& error) {
-    if (error.code() != ExitCode::diverged) throw;
+    if (error.code() != ErrorCode::diverged) throw;
     record.diverged = error.what();
   }
   run.record(fmt::format("{}: {}", kTrained, start), record);

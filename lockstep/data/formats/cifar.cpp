@@ -27,8 +27,8 @@ void append_samples(Samples& all, Samples more, const fs::path& path) {
     return;
   }
   if (all.targets.classes != more.targets.classes)
-    throw Error(ExitCode::data, fmt::format("{}: has {} classes, the file before it {}", path.string(),
-                                            more.targets.classes, all.targets.classes));
+    throw Error(ErrorCode::data, fmt::format("{}: has {} classes, the file before it {}", path.string(),
+                                             more.targets.classes, all.targets.classes));
   all.features.dims[0] += more.features.dims[0];
   all.features.bytes.insert(all.features.bytes.end(), more.features.bytes.begin(), more.features.bytes.end());
   all.targets.labels.insert(all.targets.labels.end(), more.targets.labels.begin(), more.targets.labels.end());
@@ -55,7 +55,7 @@ Samples parse_cifar(std::span<const std::byte> bytes, std::string_view name) {
   const auto size = static_cast<std::int64_t>(bytes.size());
   const bool ten = size > 0 && size % (kPixelBytes + 1) == 0, hundred = size > 0 && size % (kPixelBytes + 2) == 0;
   if (!ten && !hundred)
-    throw Error(ExitCode::data,
+    throw Error(ErrorCode::data,
                 fmt::format("{}: {} bytes are no records of 3073 (CIFAR-10) or 3074 bytes (CIFAR-100)", name, size));
   const std::int64_t labels = ten ? 1 : 2, record = kPixelBytes + labels, count = size / record;
   Samples samples;

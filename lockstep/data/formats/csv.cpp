@@ -79,7 +79,7 @@ class CsvParser {
     if (settle_header()) take_header();
     describe_columns();
     if (table_.lines.empty())
-      throw Error(ExitCode::data, fmt::format("{}: no numbers, at least one line was expected", name_));
+      throw Error(ErrorCode::data, fmt::format("{}: no numbers, at least one line was expected", name_));
     read_words();
     const auto rows = static_cast<std::int64_t>(table_.lines.size());
     table_.values = array_from<double>({rows, static_cast<std::int64_t>(width_)}, values_);
@@ -149,7 +149,7 @@ class CsvParser {
       for (const CsvField& field : lexer.fields()) {
         const std::string_view text = trimmed(field.text);
         if (text.find('.') == std::string_view::npos || !number_of(text)) continue;
-        throw Error(ExitCode::data,
+        throw Error(ErrorCode::data,
                     fmt::format("{}: line {} has \"{}\" and line {} \"{}\"; say in data.decimal whether numbers have a "
                                 "\"comma\" or a \"point\"",
                                 name_, comma->first_comma.line, printable(comma->first_comma.text), lexer.line(),

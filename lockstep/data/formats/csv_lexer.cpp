@@ -109,7 +109,7 @@ std::string utf8_of(std::string_view text) {
 CsvLexer::CsvLexer(std::string_view text, std::string_view name, char separator)
     : text_(text), name_(name), separator_(separator), at_(text.size() - without_mark(text).size()) {
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-    throw Error(ExitCode::data, fmt::format("{}: text of two bytes per letter (UTF-16); save it as UTF-8", name));
+    throw Error(ErrorCode::data, fmt::format("{}: text of two bytes per letter (UTF-16); save it as UTF-8", name));
 }
 
 bool CsvLexer::next_line() {
@@ -130,7 +130,7 @@ bool CsvLexer::next_line() {
 }
 
 void CsvLexer::fail(std::size_t at, std::string_view what) const {
-  throw Error(ExitCode::data, fmt::format("{}: line {}, byte {}: {}", name_, line_, at, what));
+  throw Error(ErrorCode::data, fmt::format("{}: line {}, byte {}: {}", name_, line_, at, what));
 }
 
 bool CsvLexer::take_separator() {

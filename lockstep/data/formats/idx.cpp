@@ -79,7 +79,7 @@ std::vector<std::byte> write_idx(const Array& array) {
   const bool sizes_fit = std::all_of(array.dims.begin(), array.dims.end(),
                                      [](std::int64_t extent) { return std::in_range<std::uint32_t>(extent); });
   if (found == kIdxTypes.end() || array.rank() < 1 || array.rank() > 255 || !sizes_fit) {
-    throw Error(ExitCode::bug, fmt::format("write_idx: IDX cannot hold {}", array.describe()));
+    throw Error(ErrorCode::bug, fmt::format("write_idx: IDX cannot hold {}", array.describe()));
   }
   std::vector<std::byte> out{std::byte{0}, std::byte{0}, std::byte{found->code},
                              std::byte{static_cast<std::uint8_t>(array.rank())}};

@@ -23,7 +23,7 @@ std::vector<std::string> visible_names(const fs::path& folder) {
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   if (error)
-    throw Error(ExitCode::data, fmt::format("{}: cannot read the folder: {}", folder.string(), error.message()));
+    throw Error(ErrorCode::data, fmt::format("{}: cannot read the folder: {}", folder.string(), error.message()));
   for (const fs::directory_entry& entry : entries) {
     std::string name = entry.path().filename().string();
     if (!name.starts_with('.')) names.push_back(std::move(name));

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void bad_folder(std::string_view path, std::string_view what) {
-  throw Error(ExitCode::data, fmt::format("{}: {}", path, what));
+  throw Error(ErrorCode::data, fmt::format("{}: {}", path, what));
 }
 
 std::optional<std::int64_t> class_number(const std::string& name) {
@@ -98,7 +98,7 @@ void ImageFolderReader::measure(std::int64_t channels) {
     stored_.channels = channels;
   }
   if (!one_size_ && resize_ == 0)
-    throw Error(ExitCode::data, other + "; data.resize = 32 brings all images to one size, 32x32");
+    throw Error(ErrorCode::data, other + "; data.resize = 32 brings all images to one size, 32x32");
 }
 
 Shape ImageFolderReader::shape() const {

@@ -48,7 +48,7 @@ Inflater::Inflater(std::span<const std::byte> compressed, Deflate wrapper, std::
   state_->stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(compressed.data()));
   state_->stream.avail_in = static_cast<uInt>(compressed.size());
   if (inflateInit2(&state_->stream, window_bits(wrapper)) != Z_OK)
-    throw Error(ExitCode::resources, "zlib: out of memory");
+    throw Error(ErrorCode::resources, "zlib: out of memory");
 }
 
 Inflater::~Inflater() { inflateEnd(&state_->stream); }
@@ -78,7 +78,7 @@ std::int64_t Inflater::read(std::span<std::byte> out) {
     if (result == Z_STREAM_END) {
       state_->finished = true;
     } else if (result == Z_MEM_ERROR) {
-      throw Error(ExitCode::resources, "zlib: out of memory");
+      throw Error(ErrorCode::resources, "zlib: out of memory");
     } else if (result == Z_BUF_ERROR) {
       fail("the compressed data ends too early, the file is truncated");
     } else if (result != Z_OK) {
@@ -112,7 +112,7 @@ void Inflater::expect_end() {
 std::vector<std::byte> deflate_bytes(std::span<const std::byte> bytes, Deflate wrapper) {
   z_stream stream{};
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits(wrapper), 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw Error(ExitCode::resources, "zlib: out of memory");
+    throw Error(ErrorCode::resources, "zlib: out of memory");
   std::vector<std::byte> out(deflateBound(&stream, static_cast<uLong>(bytes.size())));
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
@@ -121,7 +121,7 @@ std::vector<std::byte> deflate_bytes(std::span<const std::byte> bytes, Deflate w
   const int result = deflate(&stream, Z_FINISH);
   out.resize(out.size() - stream.avail_out);
   deflateEnd(&stream);
-  if (result != Z_STREAM_END) throw Error(ExitCode::bug, "zlib: deflate did not finish");
+  if (result != Z_STREAM_END) throw Error(ErrorCode::bug, "zlib: deflate did not finish");
   return out;
 }
 

@@ -95,7 +95,7 @@ bool read_scanlines(JpegDecoder& decoder, unsigned char* out, std::int64_t row_b
 }
 
 [[noreturn]] void bad_jpeg(const JpegDecoder& decoder, std::string_view name) {
-  throw Error(ExitCode::data, fmt::format("{}: JPEG: {}", name, printable(decoder.message)));
+  throw Error(ErrorCode::data, fmt::format("{}: JPEG: {}", name, printable(decoder.message)));
 }
 
 void open_jpeg(JpegDecoder& decoder, std::span<const std::byte> bytes, std::string_view name) {

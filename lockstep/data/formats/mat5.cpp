@@ -334,7 +334,7 @@ Array Mat5Reader::read(std::string_view key) const {
   if (found != index_.end()) return read(entries_[found->second]);
   std::vector<std::string_view> names;
   for (const Mat5Entry& entry : entries_) names.push_back(entry.name);
-  throw Error(ExitCode::data,
+  throw Error(ErrorCode::data,
               fmt::format("{}: no variable \"{}\", there are: {}", name_, printable(key), printable_list(names)));
 }
 
@@ -368,11 +368,11 @@ std::vector<std::byte> write_mat5(std::span<const NamedArray> arrays) {
   append_text(out, "IM");
   for (const NamedArray& entry : arrays) {
     if (!is_matlab_name(entry.name)) {
-      throw Error(ExitCode::usage, fmt::format("write_mat5: \"{}\" is no MATLAB name", entry.name));
+      throw Error(ErrorCode::usage, fmt::format("write_mat5: \"{}\" is no MATLAB name", entry.name));
     }
     const std::int64_t limit = std::numeric_limits<std::uint32_t>::max() - 65536;
     if (entry.array.elements() > limit / 8 || entry.array.rank() > 32) {
-      throw Error(ExitCode::resources, fmt::format("write_mat5: {} is too large for a level 5 file", entry.name));
+      throw Error(ErrorCode::resources, fmt::format("write_mat5: {} is too large for a level 5 file", entry.name));
     }
     append_element(out, kMatrix, matrix_body(entry));
   }

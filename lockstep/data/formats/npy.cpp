@@ -227,7 +227,7 @@ std::string word_at(ByteReader& reader, const NpyHeader& header) {
 ArrayHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view name) {
   NpyHeader header = parse_header(bytes, name);
   if (header.text != '\0')
-    throw Error(ExitCode::data, fmt::format("{}: the array holds words, numbers were expected", name));
+    throw Error(ErrorCode::data, fmt::format("{}: the array holds words, numbers were expected", name));
   return header;
 }
 

@@ -249,7 +249,7 @@ std::vector<std::byte> write_zip(std::span<const ZipMember> members) {
     append_text(out, member.name);
     out.insert(out.end(), member.content.begin(), member.content.end());
     if (out.size() + directory.size() >= std::numeric_limits<std::uint32_t>::max() || members.size() >= 0xFFFF)
-      throw Error(ExitCode::resources, "a ZIP archive holds at most 4 GiB and 65534 members");
+      throw Error(ErrorCode::resources, "a ZIP archive holds at most 4 GiB and 65534 members");
   }
   const auto start = static_cast<std::uint32_t>(out.size());
   out.insert(out.end(), directory.begin(), directory.end());
@@ -319,7 +319,7 @@ const ZipEntry& NpzReader::find(std::string_view key) const {
   if (found != index_.end()) return entries_[found->second];
   std::vector<std::string_view> names;
   for (const ZipEntry& entry : entries_) names.push_back(entry_key(entry));
-  throw Error(ExitCode::data,
+  throw Error(ErrorCode::data,
               fmt::format("{}: no array \"{}\", there are: {}", name_, printable(key), printable_list(names)));
 }
 

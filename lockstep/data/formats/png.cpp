@@ -98,7 +98,7 @@ void open(Decoder& decoder, std::span<const std::byte> bytes, std::string_view n
     fail_data(name, 0, "not a PNG file");
   decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, lockstep_png_error, lockstep_png_warning);
   if (decoder.png != nullptr) decoder.info = png_create_info_struct(decoder.png);
-  if (decoder.info == nullptr) throw Error(ExitCode::resources, "libpng: out of memory");
+  if (decoder.info == nullptr) throw Error(ErrorCode::resources, "libpng: out of memory");
   if (!read_png_header(decoder)) bad_png(decoder, name);
   // At one bit per pixel, the least PNG can store, `size` compressed bytes hold at most size * ratio * 8 pixels.
   const std::int64_t pixels = decoder.pixels.width * decoder.pixels.height;
@@ -112,7 +112,7 @@ void decode(Decoder& decoder, std::string_view name) {
   if (!start_decoding(decoder)) bad_png(decoder, name);
   const auto row_bytes = static_cast<std::int64_t>(png_get_rowbytes(decoder.png, decoder.info));
   if (row_bytes != decoder.pixels.width * decoder.pixels.channels) {
-    throw Error(ExitCode::bug,
+    throw Error(ErrorCode::bug,
                 fmt::format("{}: PNG rows of {} bytes for {} pixels", name, row_bytes, decoder.pixels.width));
   }
   decoder.pixels.values.resize(static_cast<std::size_t>(row_bytes * decoder.pixels.height));

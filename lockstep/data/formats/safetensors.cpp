@@ -267,9 +267,9 @@ std::string header_text(const Safetensors& contents) {
     const Array& array = tensor.array;
     const auto size = static_cast<std::int64_t>(array.bytes.size());
     if (checked_product_of(array.dims, element_size(array.type)) != size)
-      throw Error(ExitCode::bug, fmt::format("safetensors: {} holds {} bytes", printable(tensor.name), size));
+      throw Error(ErrorCode::bug, fmt::format("safetensors: {} holds {} bytes", printable(tensor.name), size));
     if (!names.insert(tensor.name).second)
-      throw Error(ExitCode::bug, fmt::format("safetensors: the name {} is taken", printable(tensor.name)));
+      throw Error(ErrorCode::bug, fmt::format("safetensors: the name {} is taken", printable(tensor.name)));
     nlohmann::ordered_json entry{{"dtype", std::ranges::find(kTypes, array.type, &TypeName::second)->first},
                                  {"shape", array.dims},
                                  {"data_offsets", {offset, offset + size}}};
@@ -280,7 +280,7 @@ std::string header_text(const Safetensors& contents) {
   try {
     return header.dump();
   } catch (const nlohmann::json::exception&) {
-    throw Error(ExitCode::bug, "safetensors: a name or a text of the metadata is not UTF-8");
+    throw Error(ErrorCode::bug, "safetensors: a name or a text of the metadata is not UTF-8");
   }
 }
 

@@ -38,7 +38,7 @@ class TsParser {
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    throw Error(ExitCode::data, fmt::format("{}: line {}: {}", name_, line_, what));
+    throw Error(ErrorCode::data, fmt::format("{}: line {}: {}", name_, line_, what));
   }
 
   /// Without the spaces around it; `ended_` behind the last line.
@@ -150,9 +150,9 @@ class TsParser {
     const auto bytes = checked_product({samples, dimensions_, longest, 8});
     const auto most = static_cast<std::int64_t>(text_.size()) * 128 + (1 << 20);
     if (!bytes || *bytes > most)
-      throw Error(ExitCode::data, fmt::format("{}: its {} of up to {} steps would be padded to many times the size of "
-                                              "the file; cut the longest ones",
-                                              name_, count_of(samples, "sequence"), longest));
+      throw Error(ErrorCode::data, fmt::format("{}: its {} of up to {} steps would be padded to many times the size of "
+                                               "the file; cut the longest ones",
+                                               name_, count_of(samples, "sequence"), longest));
     TsFile file{.values = make_array(ElementType::float64, {samples, dimensions_, longest}),
                 .lengths = {},
                 .targets = std::nullopt,

@@ -7,7 +7,7 @@ namespace lockstep {
 
 void add_onednn_kernels(KernelTable<float>&) {
   throw Error(
-      ExitCode::usage,
+      ErrorCode::usage,
       "backend library needs oneDNN 2, which was missing when Lockstep was built: install libdnnl-dev and build "
       "again, or use the backend simd");
 }

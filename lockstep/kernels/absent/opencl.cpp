@@ -8,7 +8,7 @@ namespace lockstep {
 namespace {
 [[noreturn]] void refuse() {
   throw Error(
-      ExitCode::usage,
+      ErrorCode::usage,
       "backend opencl: the headers of OpenCL were missing when Lockstep was built: install opencl-c-headers and "
       "build again, or use the backend simd");
 }

@@ -14,7 +14,7 @@ namespace {
 /// Sizes of cuBLAS are int.
 std::int32_t blas_size(std::int64_t size) {
   if (size > std::numeric_limits<std::int32_t>::max())
-    throw Error(ExitCode::resources, "backend cuda-library: a matrix is too large for cuBLAS; use the backend cuda");
+    throw Error(ErrorCode::resources, "backend cuda-library: a matrix is too large for cuBLAS; use the backend cuda");
   return static_cast<std::int32_t>(size);
 }
 

@@ -92,7 +92,7 @@ std::string explain_cuda_count(CudaStatus status, int driver, const CudaPlugin& 
 DeviceInfo describe(const CudaPlugin& plugin, int number, int driver) {
   CudaFacts facts{};
   if (plugin.describe(number, &facts) != CudaStatus::ok)
-    throw Error(ExitCode::usage, fmt::format("cuda: device {}: {}; look at nvidia-smi", number, explain_cuda(plugin)));
+    throw Error(ErrorCode::usage, fmt::format("cuda: device {}: {}; look at nvidia-smi", number, explain_cuda(plugin)));
   DeviceInfo info;
   info.backend = "cuda";
   info.id = std::to_string(number);
@@ -140,7 +140,7 @@ class CudaDevice final : public Device {
       : plugin_(plugin), info_(describe(plugin, number, driver)) {
     const CudaStatus status = plugin_.open(number, &handle_);
     if (status == CudaStatus::no_image)
-      throw Error(ExitCode::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("cuda: {} runs none of the kernels of this plugin ({}): {}; it needs a GPU of sm_75 or "
                               "newer and a driver that knows it; build with LOCKSTEP_CUDA_ARCHITECTURES for this card, "
                               "where nvcc still knows it, or use another backend",
@@ -162,7 +162,7 @@ class CudaDevice final : public Device {
     std::uint64_t address = 0;
     const CudaStatus status = plugin_.allocate(handle_, static_cast<std::uint64_t>(bytes), &address);
     if (status == CudaStatus::out_of_memory)
-      throw Error(ExitCode::resources,
+      throw Error(ErrorCode::resources,
                   fmt::format("cuda: {} has no {:.1f} MiB left of its {:.0f}; use a smaller batch or network",
                               info_.name, double(bytes) / (1 << 20), double(info_.memory_bytes) / (1 << 20)));
     check(status, "allocate");
@@ -211,7 +211,7 @@ class CudaDevice final : public Device {
     for (std::size_t i = 0; i < 3; ++i) {
       if (launch.groups[i] > (i == 0 ? 0x7fffffff : 65535))
         throw Error(
-            ExitCode::resources,
+            ErrorCode::resources,
             fmt::format("cuda: {} would need {} groups along one axis, more than CUDA has; use smaller layers or "
                         "batches, or the backend simd",
                         launch.kernel, launch.groups[i]));
@@ -280,7 +280,7 @@ class CudaDevice final : public Device {
   void check_library(CudaStatus status, std::string_view what) const {
     if (status == CudaStatus::no_library)
       throw Error(
-          ExitCode::usage,
+          ErrorCode::usage,
           fmt::format("cuda-library: {}; install cuBLAS and cuDNN 9 for your CUDA toolkit, or set LOCKSTEP_CUBLAS "
                       "and LOCKSTEP_CUDNN to their files, or use the backend cuda",
                       explain_cuda(plugin_)));
@@ -289,12 +289,12 @@ class CudaDevice final : public Device {
   void check(CudaStatus status, std::string_view what) const {
     if (status == CudaStatus::ok) return;
     if (status == CudaStatus::lost)
-      throw Error(ExitCode::resources,
+      throw Error(ErrorCode::resources,
                   fmt::format("cuda: {}: the device {} is lost ({}); go on from the last checkpoint, there or with "
                               "another backend: the bits are the same",
                               what, info_.name, explain_cuda(plugin_)));
     // A kernel that fails on the device (a wrong address) makes every later call fail: there is nothing to mend here.
-    throw Error(status == CudaStatus::out_of_memory ? ExitCode::resources : ExitCode::bug,
+    throw Error(status == CudaStatus::out_of_memory ? ErrorCode::resources : ErrorCode::bug,
                 fmt::format("cuda: {}: {} on {}", what, explain_cuda(plugin_), info_.name));
   }
 
@@ -336,11 +336,11 @@ void choose_cuda_device(int local_rank) noexcept try {
 
 std::shared_ptr<Device> open_cuda_device(int local_rank, int local_size, bool needs_libraries) {
   const OpenedCudaPlugin& plugin = open_cuda_plugin();
-  if (plugin.functions == nullptr) throw Error(ExitCode::usage, plugin.missing);
+  if (plugin.functions == nullptr) throw Error(ErrorCode::usage, plugin.missing);
   int devices = 0, driver = 0;
   const CudaStatus status = plugin.functions->count(&devices, &driver);
   if (const std::string missing = explain_cuda_count(status, driver, *plugin.functions); !missing.empty())
-    throw Error(ExitCode::usage, missing);
+    throw Error(ErrorCode::usage, missing);
   const int number = local_rank % devices;
   const int sharers =
       std::max(1, (local_size - number + devices - 1) / devices);  // ranks number, number + devices, ...
@@ -353,7 +353,7 @@ namespace {
 
 CudaDevice& cuda_device(Device& device) {
   auto* const cuda = dynamic_cast<CudaDevice*>(&device);
-  if (cuda == nullptr) throw Error(ExitCode::bug, "a library of CUDA was given another device");
+  if (cuda == nullptr) throw Error(ErrorCode::bug, "a library of CUDA was given another device");
   return *cuda;
 }
 

@@ -14,8 +14,8 @@ constexpr std::int64_t kThreads = 256, kTileRows = 6 /* XXT_ROWS of the text */,
 
 void check_block(const Device& device, std::int64_t threads) {
   if (threads > device.info().max_group)
-    throw Error(ExitCode::usage, fmt::format("a block of {} threads: {} has at most {}", threads, device.info().name,
-                                             device.info().max_group));
+    throw Error(ErrorCode::usage, fmt::format("a block of {} threads: {} has at most {}", threads, device.info().name,
+                                              device.info().max_group));
 }
 
 template <class... Arguments>

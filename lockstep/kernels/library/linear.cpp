@@ -21,7 +21,7 @@ namespace {
 /// Sizes of BLAS are int.
 int blas_size(std::int64_t size) {
   if (size > std::numeric_limits<int>::max())
-    throw Error(ExitCode::resources, "backend library: a matrix is too large for OpenBLAS; use the backend simd");
+    throw Error(ErrorCode::resources, "backend library: a matrix is too large for OpenBLAS; use the backend simd");
   return static_cast<int>(size);
 }
 
@@ -89,7 +89,7 @@ void linear_backward_weights(const LinearBackwardWeights<T>& a, KernelContext& c
 void require_openblas(const OpenBlas& blas) {
   if (!blas.loaded())
     throw Error(
-        ExitCode::usage,
+        ErrorCode::usage,
         fmt::format("backend library needs OpenBLAS, {}; install libopenblas0, or use the backend simd", blas.missing));
 }
 

@@ -18,15 +18,15 @@ const std::string kFile = fmt::format("libdnnl.so.{}", DNNL_VERSION_MAJOR);
 Library load() {
   const SharedLibrary file = open_library(kFile);
   if (file.handle == nullptr)
-    throw Error(ExitCode::usage, fmt::format("backend library needs oneDNN ({}), {}; install libdnnl{}, or use the "
-                                             "backend simd",
-                                             kFile, file.why_not(), DNNL_VERSION_MAJOR));
+    throw Error(ErrorCode::usage, fmt::format("backend library needs oneDNN ({}), {}; install libdnnl{}, or use the "
+                                              "backend simd",
+                                              kFile, file.why_not(), DNNL_VERSION_MAJOR));
   Library lib;
   const auto find = [&](auto& function, const char* name) {
     // As the library itself finds them: what the program has comes first (OpenMP), then what the library brings.
     void* symbol = dlsym(RTLD_DEFAULT, name);
     if (symbol == nullptr) symbol = file.find(name);
-    if (symbol == nullptr) throw Error(ExitCode::usage, fmt::format("backend library: {} has no {}", kFile, name));
+    if (symbol == nullptr) throw Error(ErrorCode::usage, fmt::format("backend library: {} has no {}", kFile, name));
     function = reinterpret_cast<std::decay_t<decltype(function)>>(symbol);
   };
 #define LOCKSTEP_ONEDNN_FIND(name) find(lib.name, "dnnl_" #name);
@@ -46,8 +46,8 @@ const Library& library() {
 
 void check(dnnl_status_t status, const char* what) {
   if (status == dnnl_success) return;
-  if (status == dnnl_out_of_memory) throw Error(ExitCode::resources, fmt::format("oneDNN is out of memory: {}", what));
-  throw Error(ExitCode::bug, fmt::format("oneDNN refused {} (status {}); use the backend simd", what, int(status)));
+  if (status == dnnl_out_of_memory) throw Error(ErrorCode::resources, fmt::format("oneDNN is out of memory: {}", what));
+  throw Error(ErrorCode::bug, fmt::format("oneDNN refused {} (status {}); use the backend simd", what, int(status)));
 }
 
 dnnl_memory_desc_t strided(std::span<const dnnl_dim_t> dims, std::span<const dnnl_dim_t> strides) {

@@ -15,7 +15,7 @@ bool has_fma() {
 }
 
 void require_fma() {
-  if (!has_fma()) throw Error(ExitCode::usage, "backend naive-o0 needs a processor with fma; use the backend naive");
+  if (!has_fma()) throw Error(ErrorCode::usage, "backend naive-o0 needs a processor with fma; use the backend naive");
 }
 
 }  // namespace

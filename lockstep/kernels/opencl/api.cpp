@@ -19,7 +19,7 @@ Api load() {
   const bool preloaded = dlsym(RTLD_DEFAULT, "clGetPlatformIDs") != nullptr;
   const SharedLibrary library = preloaded ? SharedLibrary{.handle = RTLD_DEFAULT} : open_library(kFile);
   if (!preloaded && library.handle == nullptr)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("backend opencl needs {}, {}; {}, or use the backend simd", kFile, library.why_not(),
                             library.absent ? "install ocl-icd-libopencl1 and a driver (pocl-opencl-icd runs on the "
                                              "processor)"
@@ -28,7 +28,7 @@ Api load() {
 #define LOCKSTEP_OPENCL_FIND(name)                                          \
   found.name = reinterpret_cast<decltype(found.name)>(library.find(#name)); \
   if (found.name == nullptr)                                                \
-    throw Error(ExitCode::usage, "backend opencl: libOpenCL.so.1 has no " #name "; use the backend simd");
+    throw Error(ErrorCode::usage, "backend opencl: libOpenCL.so.1 has no " #name "; use the backend simd");
   LOCKSTEP_OPENCL_FUNCTIONS(LOCKSTEP_OPENCL_FIND)
 #undef LOCKSTEP_OPENCL_FIND
   return found;
@@ -60,7 +60,7 @@ void check(cl_int status, const std::string& what) {
     case CL_OUT_OF_HOST_MEMORY:
     case CL_INVALID_BUFFER_SIZE:
       throw Error(
-          ExitCode::resources,
+          ErrorCode::resources,
           fmt::format("the OpenCL device is out of memory ({}): use a smaller batch, or the backend simd", what));
     case CL_OUT_OF_RESOURCES:  // what drivers also say of a device that hung or was reset
     case CL_DEVICE_NOT_AVAILABLE:
@@ -68,13 +68,13 @@ void check(cl_int status, const std::string& what) {
     case CL_INVALID_CONTEXT:
     case CL_INVALID_COMMAND_QUEUE:
       throw Error(
-          ExitCode::resources,
+          ErrorCode::resources,
           fmt::format(
               "the OpenCL device was lost or is out of resources ({}, status {}): go on from the last checkpoint, "
               "with a smaller batch or with the backend simd",
               what, status));
     default:
-      throw Error(ExitCode::bug, fmt::format("OpenCL refused: {} (status {}); use the backend simd", what, status));
+      throw Error(ErrorCode::bug, fmt::format("OpenCL refused: {} (status {}); use the backend simd", what, status));
   }
 }
 

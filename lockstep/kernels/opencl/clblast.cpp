@@ -32,7 +32,7 @@ struct ClBlast {
 ClBlast load() {
   const SharedLibrary library = open_library("libclblast.so.1");
   if (library.handle == nullptr)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("backend opencl-library needs CLBlast (libclblast.so.1), {}; install libclblast1, or use "
                             "the backend opencl",
                             library.why_not()));
@@ -40,7 +40,7 @@ ClBlast load() {
   found.sgemm = reinterpret_cast<Gemm<float>>(library.find("CLBlastSgemm"));
   found.dgemm = reinterpret_cast<Gemm<double>>(library.find("CLBlastDgemm"));
   if (found.sgemm == nullptr || found.dgemm == nullptr)
-    throw Error(ExitCode::usage, "backend opencl-library: libclblast.so.1 has no gemm; use the backend opencl");
+    throw Error(ErrorCode::usage, "backend opencl-library: libclblast.so.1 has no gemm; use the backend opencl");
   return found;
 }
 
@@ -64,7 +64,7 @@ template <class T>
 void multiply(KernelContext& context, ConstMatrix<T> a, bool a_transposed, ConstMatrix<T> b, bool b_transposed, T beta,
               Matrix<T> c) {
   auto* const device = dynamic_cast<opencl::OpenClDevice*>(&context.device());
-  if (device == nullptr) throw Error(ExitCode::bug, "CLBlast was given another device than OpenCL's");
+  if (device == nullptr) throw Error(ErrorCode::bug, "CLBlast was given another device than OpenCL's");
   const std::int64_t terms = a_transposed ? a.rows : a.cols;
   if (c.empty()) return;
   if (terms == 0) {
@@ -87,7 +87,7 @@ void multiply(KernelContext& context, ConstMatrix<T> a, bool a_transposed, Const
                        size_of(c.stride), &queue, nullptr);
   });
   if (status != 0)
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("CLBlast refused a matrix product (status {}); use the backend opencl", status));
 }
 

@@ -21,9 +21,10 @@ constexpr std::size_t kPage = 4096;
 
 void refuse_single(const DeviceInfo& info) {
   if (info.float64) return;
-  throw Error(ExitCode::usage, fmt::format("backend opencl: {} has no float64, which the scores of training need; "
-                                           "choose another device with LOCKSTEP_OPENCL_DEVICE, or use the backend simd",
-                                           info.name));
+  throw Error(ErrorCode::usage,
+              fmt::format("backend opencl: {} has no float64, which the scores of training need; "
+                          "choose another device with LOCKSTEP_OPENCL_DEVICE, or use the backend simd",
+                          info.name));
 }
 
 std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
@@ -40,7 +41,7 @@ std::byte* AddressSpace::add(cl_mem buffer, std::int64_t bytes) {
   void* const address = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
     api().clReleaseMemObject(buffer);
-    fail_system(ExitCode::resources, "cannot reserve addresses for device memory", errno);
+    fail_system(ErrorCode::resources, "cannot reserve addresses for device memory", errno);
   }
   ranges_.emplace(reinterpret_cast<std::uint64_t>(address), Range{size, mapped, buffer});
   return static_cast<std::byte*>(address);
@@ -61,7 +62,7 @@ AddressSpace::Place AddressSpace::find(std::uint64_t address) const {
     // One past the end is an address too: of nothing, which may be copied.
     if (address - first <= range.bytes) return {range.buffer, static_cast<std::size_t>(address - first)};
   }
-  throw Error(ExitCode::bug, "an address of the host was given to a device");
+  throw Error(ErrorCode::bug, "an address of the host was given to a device");
 }
 
 cl_context OpenClDevice::make_context() {
@@ -107,7 +108,7 @@ AddressSpace::Place OpenClDevice::place(const void* address) const {
 std::byte* OpenClDevice::allocate(std::int64_t bytes) {
   if (bytes > found_.info.max_allocation_bytes)
     throw Error(
-        ExitCode::resources,
+        ErrorCode::resources,
         fmt::format("{} gives at most {} MB at once, and {} MB are wanted: use a smaller batch, or the backend simd",
                     found_.info.name, found_.info.max_allocation_bytes >> 20, bytes >> 20));
   cl_int status = CL_SUCCESS;

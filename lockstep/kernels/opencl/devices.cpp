@@ -146,15 +146,15 @@ std::vector<Found> find_devices() {
 Found choose_device(int local_rank) {
   const std::vector<Found> found = find_devices();
   if (found.empty())
-    throw Error(ExitCode::usage, fmt::format("backend opencl: {}, or use the backend simd", why_no_device()));
+    throw Error(ErrorCode::usage, fmt::format("backend opencl: {}, or use the backend simd", why_no_device()));
   if (const auto wanted = environment_text("LOCKSTEP_OPENCL_DEVICE")) {
     std::vector<std::string> ids;
     for (const Found& one : found) {
       if (one.info.id == *wanted) return one;
       ids.push_back(one.info.id);
     }
-    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_OPENCL_DEVICE={}: no such device; this machine has {}", *wanted,
-                                             fmt::join(ids, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("LOCKSTEP_OPENCL_DEVICE={}: no such device; this machine has {}", *wanted,
+                                              fmt::join(ids, ", ")));
   }
   // Ranks take turns over devices of the first one's kind: a GPU is not mixed with the processor beside it.
   const auto same = std::count_if(found.begin(), found.end(),

@@ -21,7 +21,7 @@ std::vector<Found> find_devices();
 Found choose_device(int local_rank);
 
 // A driver may call abort(): PoCL does when it cannot compile or link a kernel, on whichever thread it is. The user is
-// then told in a line what happened and what to do, and the program ends with ExitCode::resources.
+// then told in a line what happened and what to do, and the program ends with ErrorCode::resources.
 
 /// To be called before the first call of a driver: a handler of SIGABRT that is there by then belongs to the program
 /// around us and stays.

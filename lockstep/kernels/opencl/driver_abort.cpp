@@ -31,7 +31,7 @@ struct {
 
 void say_last_words(int) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, last_words.data(), last_words_size);
-  ::_exit(static_cast<int>(ExitCode::resources));
+  ::_exit(static_cast<int>(ErrorCode::resources));
 }
 
 bool on_path(std::string_view tool) {

@@ -139,7 +139,7 @@ bool same(T a, T b) {
 
 [[noreturn]] void refuse(const DeviceInfo& info, const char* operation, const char* type, bool vectors,
                          const std::string& example) {
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("backend opencl: {} ({} {}): {} in {}{} is not what IEEE 754 says, so its bits would differ: "
                           "{}; choose another device with LOCKSTEP_OPENCL_DEVICE, or use the backend simd",
                           info.name, info.platform, info.driver, operation, type, vectors ? " vectors" : "", example));

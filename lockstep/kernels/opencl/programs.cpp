@@ -29,7 +29,7 @@ std::string program_of(std::string_view kernel) {
   LOCKSTEP_VECTOR_KERNELS(LOCKSTEP_KERNEL_IS)
 #undef LOCKSTEP_KERNEL_IS
   if (kernel == "probe") return "probe";
-  throw Error(ExitCode::bug, fmt::format("no kernel is called {}", kernel));
+  throw Error(ErrorCode::bug, fmt::format("no kernel is called {}", kernel));
 }
 
 std::string options_of(bool float64, bool vectors, const DeviceInfo& info) {
@@ -140,8 +140,8 @@ cl_program Programs::from_cache(const std::string& file, const std::string& opti
 
 cl_program Programs::from_text(const std::string& name, const std::string& text, const std::string& options) {
   if (const std::string missing = missing_tool(platform_text(device_.platform, CL_PLATFORM_VERSION)); !missing.empty())
-    throw Error(ExitCode::usage, fmt::format("backend opencl: {} compiles kernels with {}; or use the backend simd",
-                                             device_.info.platform, missing));
+    throw Error(ErrorCode::usage, fmt::format("backend opencl: {} compiles kernels with {}; or use the backend simd",
+                                              device_.info.platform, missing));
   const char* source = text.c_str();
   cl_int status = CL_SUCCESS;
   cl_program made = api().clCreateProgramWithSource(context_, 1, &source, nullptr, &status);
@@ -154,7 +154,7 @@ cl_program Programs::from_text(const std::string& name, const std::string& text,
   api().clGetProgramBuildInfo(made, device_.device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
   api().clReleaseProgram(made);
   if (environment_flag("LOCKSTEP_OPENCL_LOG")) fmt::print(stderr, "{}\n", log);
-  throw Error(ExitCode::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("backend opencl: {} ({}) does not compile the kernels of {}: {}; update its driver, choose "
                           "another device with LOCKSTEP_OPENCL_DEVICE, or use the backend simd",
                           device_.info.name, device_.info.platform, name, first_line_with(log, "error")));

@@ -73,7 +73,7 @@ std::vector<Isa> supported_isas() {
 Isa chosen_isa() {
   const std::vector<Isa> supported = supported_isas();
   if (supported.empty())
-    throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("this build has SIMD kernels for {} only, which this processor cannot run; build it again "
                             "with all instruction sets (make build, or cmake -DLOCKSTEP_ISAS=all)",
                             names_of({kBuilt.begin(), kBuilt.end()})));
@@ -83,10 +83,10 @@ Isa chosen_isa() {
   const Isa isa = static_cast<Isa>(named - kIsaNames.begin());
   if (std::find(supported.begin(), supported.end(), isa) != supported.end()) return isa;
   if (named != kIsaNames.end() && can_run(isa) && std::find(kBuilt.begin(), kBuilt.end(), isa) == kBuilt.end())
-    throw Error(ExitCode::usage, fmt::format("LOCKSTEP_ISA={}: not in this build; use one of {}, or build all "
-                                             "instruction sets (make build, or cmake -DLOCKSTEP_ISAS=all)",
-                                             *wanted, names_of(supported)));
-  throw Error(ExitCode::usage,
+    throw Error(ErrorCode::usage, fmt::format("LOCKSTEP_ISA={}: not in this build; use one of {}, or build all "
+                                              "instruction sets (make build, or cmake -DLOCKSTEP_ISAS=all)",
+                                              *wanted, names_of(supported)));
+  throw Error(ErrorCode::usage,
               fmt::format("LOCKSTEP_ISA={}: not on this machine; use one of {}", *wanted, names_of(supported)));
 }
 
@@ -105,7 +105,7 @@ PrimitiveTable simd_primitives(Isa isa) {
   if (isa == Isa::name) return simd_##name::make_primitives();
   LOCKSTEP_BUILT_ISAS(LOCKSTEP_PRIMITIVES)
 #undef LOCKSTEP_PRIMITIVES
-  throw Error(ExitCode::bug, fmt::format("this build has no kernels for {}", isa_name(isa)));
+  throw Error(ErrorCode::bug, fmt::format("this build has no kernels for {}", isa_name(isa)));
 }
 
 template <class T>

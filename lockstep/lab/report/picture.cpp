@@ -41,7 +41,7 @@ std::string png_base64(const Pixels& pixels) {
   const auto stride = static_cast<std::size_t>(pixels.width * pixels.channels);
   const std::size_t height = static_cast<std::size_t>(pixels.height);
   if (pixels.values.size() != stride * height)
-    throw Error(ExitCode::bug, "a picture has another number of pixels than its size says");
+    throw Error(ErrorCode::bug, "a picture has another number of pixels than its size says");
   Bytes rows;
   for (std::size_t y = 0; y < height; ++y) {
     rows.push_back(0);  // no filter
@@ -51,7 +51,7 @@ std::string png_base64(const Pixels& pixels) {
   uLongf size = compressBound(rows.size());
   Bytes packed(size);
   if (compress(packed.data(), &size, rows.data(), rows.size()) != Z_OK)
-    throw Error(ExitCode::resources, "a picture could not be compressed");
+    throw Error(ErrorCode::resources, "a picture could not be compressed");
   Bytes head;
   append_big_endian(head, static_cast<std::uint32_t>(pixels.width));
   append_big_endian(head, static_cast<std::uint32_t>(pixels.height));

@@ -46,13 +46,13 @@ Json to_json(const RunAnswers::Boundary& boundary) {
 /// Counts of samples: whole numbers from 0 on.
 std::int64_t count_of_samples(const Json& json) {
   const auto value = json.get<std::int64_t>();
-  if (value < 0) throw Error(ExitCode::data, "a count is negative");
+  if (value < 0) throw Error(ErrorCode::data, "a count is negative");
   return value;
 }
 
 /// Error(data) where what the lists say does not fit together.
 void require(bool condition, const char* what) {
-  if (!condition) throw Error(ExitCode::data, what);
+  if (!condition) throw Error(ErrorCode::data, what);
 }
 
 RunAnswers::Boundary boundary_of(const Json& json, std::size_t classes) {
@@ -153,8 +153,8 @@ std::optional<RunAnswers> read_answers(const std::filesystem::path& path) {
   try {
     return parse_answers(Json::parse(text));
   } catch (const std::exception& error) {
-    throw Error(ExitCode::data, fmt::format("{}: is damaged: {}; remove it, and the report is made without it",
-                                            path.string(), one_line(error.what())));
+    throw Error(ErrorCode::data, fmt::format("{}: is damaged: {}; remove it, and the report is made without it",
+                                             path.string(), one_line(error.what())));
   }
 }
 

@@ -110,8 +110,8 @@ std::vector<ProfiledLayer> read_profile(const std::filesystem::path& path) {
     }
     return rows;
   } catch (const std::exception& error) {
-    throw Error(ExitCode::data, fmt::format("{}: is damaged: {}; remove it, and the report is made without it",
-                                            path.string(), one_line(error.what())));
+    throw Error(ErrorCode::data, fmt::format("{}: is damaged: {}; remove it, and the report is made without it",
+                                             path.string(), one_line(error.what())));
   }
 }
 

@@ -52,7 +52,7 @@ std::unique_ptr<Cluster> make_cluster(char** words, int size) {
   made->samples = make_step_samples(made->plan);
   const auto ranks = static_cast<std::size_t>(size);
   if (made->rates.size() != 1 && made->rates.size() != ranks)
-    throw Error(ExitCode::usage, "the rates are those of another number of ranks");
+    throw Error(ErrorCode::usage, "the rates are those of another number of ranks");
   made->times.resize(ranks);
   made->work_seconds.resize(ranks);
   made->traffic.resize(ranks);
@@ -80,7 +80,7 @@ void write_result() {
 }
 
 /// One rank's failure is that of all.
-[[noreturn]] void fail(const char* result, ExitCode code, const char* what) {
+[[noreturn]] void fail(const char* result, ErrorCode code, const char* what) {
   write_file_atomically(result, nlohmann::json{{"error", what}, {"code", static_cast<int>(code)}}.dump());
   std::_Exit(static_cast<int>(code));
 }
@@ -134,14 +134,14 @@ void run_rank(char** words) {
 
 /// What smpirun calls, once per rank.
 int main(int argc, char** argv) {
-  if (argc != 5) return static_cast<int>(ExitCode::usage);
+  if (argc != 5) return static_cast<int>(ErrorCode::usage);
   MPI_Init(&argc, &argv);
   try {
     run_rank(argv);
   } catch (const Error& error) {
     fail(argv[4], error.code(), error.what());
   } catch (const std::exception& error) {
-    fail(argv[4], ExitCode::bug, error.what());
+    fail(argv[4], ErrorCode::bug, error.what());
   }
   MPI_Finalize();
   return 0;

@@ -141,7 +141,7 @@ class SmpiTransport final : public Transport {
     return last_;
   }
   static void check(int error) {
-    if (error != MPI_SUCCESS) throw Error(ExitCode::bug, "SimGrid refuses a message");
+    if (error != MPI_SUCCESS) throw Error(ErrorCode::bug, "SimGrid refuses a message");
   }
 
   Traffic& traffic_;

@@ -23,7 +23,7 @@ TEST(Rows, EverythingElseIsRefused) {
       parse_rows(text, 10);
       ADD_FAILURE() << "accepted: " << text;
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_EQ(error.code(), ErrorCode::usage);
       EXPECT_EQ(std::string(error.what()).rfind(std::string("--rows ") + text + ": ", 0), 0U) << error.what();
     }
   }

@@ -107,9 +107,9 @@ TEST(Csv, FindsColumns) {
   EXPECT_EQ(find_column(names, 3, "last"), 2);
   EXPECT_EQ(find_column(names, 3, "0"), 0);
   EXPECT_EQ(find_column(names, 3, "d"), std::nullopt);
-  expect_error(ExitCode::usage, "t.csv: no column \"d\" among 3 (names: a, b, c)",
+  expect_error(ErrorCode::usage, "t.csv: no column \"d\" among 3 (names: a, b, c)",
                [&] { choose_label(names, 3, "d", "t.csv"); });
-  expect_error(ExitCode::usage, "t.csv: no column \"a\" among 2 (it has no header)",
+  expect_error(ErrorCode::usage, "t.csv: no column \"a\" among 2 (it has no header)",
                [] { choose_label({}, 2, "a", "t.csv"); });
 }
 
@@ -134,7 +134,7 @@ TEST(Csv, ChoosesTheLabelByName) {
   EXPECT_EQ(choose({"label", "a", "class"}, "class").column, 2);
   EXPECT_EQ(choose({"label", "a", "class"}, "class").note, "") << "the user said so";
   EXPECT_EQ(choose({"label", "a"}, "none").column, -1);
-  expect_error(ExitCode::usage,
+  expect_error(ErrorCode::usage,
                "t.csv: column 0 (label) and column 2 (class) could both be the label; say which in data.label_column",
                [&] {
                  choose({"label", "a", "class"});

@@ -95,9 +95,10 @@ TEST(Idx, ReadsFiles) {
 }
 
 TEST(Idx, RefusesToWriteWhatIdxLacks) {
-  expect_error(ExitCode::bug, "write_idx: IDX cannot hold uint16 [2]", [] { write_idx(counting<std::uint16_t>({2})); });
-  expect_error(ExitCode::bug, "write_idx: IDX cannot hold uint8 []", [] { write_idx(counting<std::uint8_t>({})); });
-  expect_error(ExitCode::bug, "write_idx: IDX cannot hold uint8 [0,4294967296]", [] {
+  expect_error(ErrorCode::bug, "write_idx: IDX cannot hold uint16 [2]",
+               [] { write_idx(counting<std::uint16_t>({2})); });
+  expect_error(ErrorCode::bug, "write_idx: IDX cannot hold uint8 []", [] { write_idx(counting<std::uint8_t>({})); });
+  expect_error(ErrorCode::bug, "write_idx: IDX cannot hold uint8 [0,4294967296]", [] {
     write_idx(counting<std::uint8_t>({0, 4294967296}));
   });
 }

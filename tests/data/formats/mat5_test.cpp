@@ -232,7 +232,7 @@ TEST(Mat5, GivesBackWhatWasWritten) {
 TEST(Mat5, RefusesToWriteOtherNames) {
   for (const char* name : {"", "1x", "_x", "a b", "layer.weight"}) {
     const std::vector<NamedArray> arrays{{name, make_array(ElementType::float64, {1, 1})}};
-    expect_error(ExitCode::usage, "write_mat5: \"" + std::string(name) + "\" is no MATLAB name",
+    expect_error(ErrorCode::usage, "write_mat5: \"" + std::string(name) + "\" is no MATLAB name",
                  [&] { write_mat5(arrays); });
   }
 }

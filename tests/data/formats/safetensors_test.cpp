@@ -28,7 +28,7 @@ std::string refusal(std::span<const std::byte> bytes) {
   try {
     parse_safetensors(bytes, "w.safetensors");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::data);
+    EXPECT_EQ(error.code(), ErrorCode::data);
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
     return error.what();
   }

@@ -44,7 +44,7 @@ class CudaDeviceTest : public ::testing::Test {
                      .group_size = {64, 1, 1},
                      .arguments = arguments});
   }
-  std::string message_of(const std::function<void()>& body, ExitCode code) {
+  std::string message_of(const std::function<void()>& body, ErrorCode code) {
     try {
       body();
     } catch (const Error& error) {
@@ -171,25 +171,25 @@ TEST_F(CudaDeviceTest, TimesKernels) {
 
 TEST_F(CudaDeviceTest, SaysWhenMemoryEnds) {
   const std::int64_t all = device_->info().memory_bytes;
-  expect_line(message_of([&] { device_->allocate(all + (1 << 20)); }, ExitCode::resources), "use a smaller batch");
+  expect_line(message_of([&] { device_->allocate(all + (1 << 20)); }, ErrorCode::resources), "use a smaller batch");
 }
 
 TEST_F(CudaDeviceTest, RefusesWrongLaunches) {
   float* const g = upload(counting(10, 1));
   const KernelArgument wrong[] = {2.0, g, std::int64_t{10}};
   const KernelArgument few[] = {2.0f, g};
-  expect_line(message_of([&] { device_->launch({.kernel = "scale_gradient", .arguments = wrong}); }, ExitCode::bug),
+  expect_line(message_of([&] { device_->launch({.kernel = "scale_gradient", .arguments = wrong}); }, ErrorCode::bug),
               "other arguments");
-  expect_line(message_of([&] { device_->launch({.kernel = "scale_gradient", .arguments = few}); }, ExitCode::bug),
+  expect_line(message_of([&] { device_->launch({.kernel = "scale_gradient", .arguments = few}); }, ErrorCode::bug),
               "other arguments");
-  expect_line(message_of([&] { device_->launch({.kernel = "no_such_kernel", .arguments = few}); }, ExitCode::bug),
+  expect_line(message_of([&] { device_->launch({.kernel = "no_such_kernel", .arguments = few}); }, ErrorCode::bug),
               "no such kernel");
   const KernelArgument right[] = {2.0f, g, std::int64_t{10}};
   expect_line(message_of(
                   [&] {
                     device_->launch({.kernel = "scale_gradient", .group_size = {1 << 20, 1, 1}, .arguments = right});
                   },
-                  ExitCode::bug),
+                  ErrorCode::bug),
               "invalid configuration");
   EXPECT_EQ(download(g, 10), counting(10, 1));
   device_->release(reinterpret_cast<std::byte*>(g));
@@ -223,7 +223,7 @@ TEST_F(CudaDeviceTest, SaysWhenAGridIsTooLarge) {
   const auto launch = [&] {
     device_->launch({.kernel = "scale_gradient", .groups = {1, 65536, 1}, .arguments = arguments});
   };
-  expect_line(message_of(launch, ExitCode::resources), "65536 groups along one axis");
+  expect_line(message_of(launch, ErrorCode::resources), "65536 groups along one axis");
 }
 
 TEST_F(CudaDeviceTest, KeepsConstants) {

@@ -15,7 +15,7 @@ TEST(AbsentOneDnn, SaysWhatToInstall) {
     static_cast<void>(make_table<float>(Backend::library));
     FAIL() << "made a table without oneDNN";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     const std::string text = error.what();
     EXPECT_EQ(text.find('\n'), std::string::npos);
     // Where OpenBLAS is missing too, that is said first.

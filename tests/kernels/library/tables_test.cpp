@@ -60,7 +60,7 @@ TEST(Library, MissingOpenBlasIsOneLine) {
     require_openblas(missing);
     FAIL() << "accepted a library that is not there";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("install libopenblas0"), std::string::npos);
   }

@@ -26,7 +26,7 @@ class OpenClDeviceTest : public ::testing::Test {
 };
 
 template <class Run>
-std::string refusal(ExitCode code, const Run& run) {
+std::string refusal(ErrorCode code, const Run& run) {
   try {
     run();
   } catch (const Error& error) {
@@ -76,15 +76,15 @@ TEST_F(OpenClDeviceTest, WhatCannotBeIsRefusedInOneLine) {
   KernelContext context(device.get());
   std::vector<float> host(4);
   const auto table = make_device_table<float>("opencl");
-  EXPECT_NE(refusal(ExitCode::bug, [&] { table.scale_gradient({.count = 4, .factor = 2, .g = host.data()}, context); })
+  EXPECT_NE(refusal(ErrorCode::bug, [&] { table.scale_gradient({.count = 4, .factor = 2, .g = host.data()}, context); })
                 .find("an address of the host"),
             std::string::npos);
-  EXPECT_NE(refusal(ExitCode::resources, [&] { device->allocate(device->info().max_allocation_bytes + 1); })
+  EXPECT_NE(refusal(ErrorCode::resources, [&] { device->allocate(device->info().max_allocation_bytes + 1); })
                 .find("use a smaller batch"),
             std::string::npos);
   ::setenv("LOCKSTEP_OPENCL_DEVICE", "77:1", 1);
   EXPECT_NE(
-      refusal(ExitCode::usage, [&] { open_opencl_device(0); }).find("LOCKSTEP_OPENCL_DEVICE=77:1: no such device"),
+      refusal(ErrorCode::usage, [&] { open_opencl_device(0); }).find("LOCKSTEP_OPENCL_DEVICE=77:1: no such device"),
       std::string::npos);
   ::unsetenv("LOCKSTEP_OPENCL_DEVICE");
 }

@@ -41,7 +41,7 @@ std::string refusal(const char* value) {
   try {
     chosen_isa();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.code(), ErrorCode::usage);
     return error.what();
   }
   return "";
