@@ -375,7 +375,7 @@ TEST_F(FileSource, RefusesUnknownFiles) {
          {.source = (folder_ / "missing.npz").string()});
   refuse(ErrorCode::data, (folder_ / "missing").string() + ": cannot open: No such file",
          {.source = (folder_ / "missing").string()});
-  const std::string text = put_text("notes.txt", "hello");
+  const std::string text = put_text("notes.doc", "hello");
   refuse(ErrorCode::data, text + ": unknown kind of data file, expected .mat, .npz", {.source = text});
   const std::string deep = put("deep.npy", write_npy(counting<float>({1, 1, 1, 1, 2})));
   refuse(ErrorCode::data, deep + ": features [1,1,1,1,2], expected [samples]", {.source = deep, .labels = "none"});
