@@ -22,11 +22,13 @@ void attention_forward(const AttentionForward<T>& a, KernelContext& context) {
 template <class T, Style kStyle>
 void attention_backward(const AttentionBackward<T>& a, KernelContext& context) {
   const AttentionShape& shape = a.shape;
-  for (const char* const kernel : {"attention_backward_queries", "attention_backward_keys"})
-    start<T>(context, kernel, over_matrix(context.device(), Style::naive, shape.heads * shape.steps, a.dy.cols),
-             shape.heads, shape.head, shape.steps, std::int64_t{shape.causal}, a.scale, a.qkv.data, a.qkv.stride,
-             a.p.data, a.p.stride, a.dy.data, a.dy.stride, a.ds.data, a.ds.stride, a.dqkv.data, a.dqkv.stride,
-             a.dy.cols);
+  const auto grid = over_matrix(context.device(), Style::naive, shape.heads * shape.steps, a.dy.cols);
+  start<T>(context, "attention_backward_queries", grid, shape.heads, shape.head, shape.steps,
+           std::int64_t{shape.causal}, a.scale, a.qkv.data, a.qkv.stride, a.p.data, a.p.stride, a.dy.data, a.dy.stride,
+           a.ds.data, a.ds.stride, a.dqkv.data, a.dqkv.stride, a.dy.cols);
+  start<T>(context, "attention_backward_keys", grid, shape.heads, shape.head, shape.steps, std::int64_t{shape.causal},
+           a.qkv.data, a.qkv.stride, a.p.data, a.p.stride, a.dy.data, a.dy.stride, a.ds.data, a.ds.stride, a.dqkv.data,
+           a.dqkv.stride, a.dy.cols);
 }
 
 LOCKSTEP_DEVICE_INSTANTIATE(one_hot, OneHot)

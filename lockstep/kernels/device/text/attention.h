@@ -77,8 +77,8 @@ KERNEL attention_backward_queries(I64 heads, I64 head, I64 steps, I64 causal, RE
   }
 }
 
-KERNEL attention_backward_keys(I64 heads, I64 head, I64 steps, I64 causal, REAL scale, IN(REAL, qkv), I64 qkv_stride,
-                               IN(REAL, p), I64 p_stride, IN(REAL, dy), I64 dy_stride, IN(REAL, ds), I64 ds_stride,
+KERNEL attention_backward_keys(I64 heads, I64 head, I64 steps, I64 causal, IN(REAL, qkv), I64 qkv_stride, IN(REAL, p),
+                               I64 p_stride, IN(REAL, dy), I64 dy_stride, IN(REAL, ds), I64 ds_stride,
                                OUT(REAL, dqkv), I64 dqkv_stride, I64 samples) {
   USE_IN(REAL, qkv);
   USE_IN(REAL, p);
