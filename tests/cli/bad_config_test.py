@@ -97,9 +97,9 @@ FILES = [
 ]
 
 COMMANDS = [
-    ([], "a command is missing: train, eval, predict, inspect, export"),
+    ([], "a command is missing: train, eval, predict, generate, inspect, export"),
     (["trian"], "unknown command trian; did you mean train?"),
-    (["dance"], "unknown command dance; known are train, eval, predict, inspect, export"),
+    (["dance"], "unknown command dance; known are train, eval, predict, generate, inspect, export"),
     (["--jsn"], "unknown option --jsn; options stand after a command"),
     (["--json", "train", "a.toml"], "unknown option --json; options stand after a command"),
     (["train"], "see lockstep train --help"),

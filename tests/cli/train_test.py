@@ -10,7 +10,7 @@ import unittest
 
 from program import HIDDEN, MOONS, PICTURES, PROGRAM, ProgramTest, main, sanitized
 
-RUN_FILES = {"answers.json", "config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors", "checkpoint-9.safetensors",
+RUN_FILES = {"answers.json", "certificate.json", "config.toml", "metrics.jsonl", "timings.jsonl", "model.safetensors", "checkpoint-9.safetensors",
              "machine.json", "report.html", "status.json"}
 LONG = MOONS.replace("epochs = 3", "epochs = 1000000")
 

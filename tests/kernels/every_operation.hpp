@@ -413,14 +413,7 @@ class EveryOperation {
       const auto qkv = input(3 * shape.width() * shape.steps), dy = input(shape.width() * shape.steps);
       const auto p = input(2 * shape.steps * shape.steps);
       TestMatrix<T> dqkv(3 * shape.width() * shape.steps, kSamples), ds = no_pairs<T>(shape, shape.heads, kSamples);
-      kernels_.attention_backward({.shape = shape,
-                                   .scale = T(0.25),
-                                   .qkv = qkv.view(),
-                                   .p = p.view(),
-                                   .dy = dy.view(),
-                                   .dqkv = dqkv.view(),
-                                   .ds = ds.view()},
-                                  context_);
+      kernels_.attention_backward({shape, T(0.25), qkv.view(), p.view(), dy.view(), dqkv.view(), ds.view()}, context_);
       keep("attention_backward", dqkv);
     });
   }

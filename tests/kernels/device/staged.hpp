@@ -236,6 +236,19 @@ void stage(Stage& s, ScoreSlots<T>& a) {
   s.vector(a.correct, a.slots.count());
 }
 
+template <class T>
+void stage(Stage& s, OneHot<T>& a) {
+  s.matrix(a.x), s.matrix(a.y);
+}
+template <class T>
+void stage(Stage& s, AttentionForward<T>& a) {
+  s.matrix(a.qkv), s.matrix(a.y), s.matrix(a.p), s.vector(a.lengths, a.qkv.cols);
+}
+template <class T>
+void stage(Stage& s, AttentionBackward<T>& a) {
+  s.matrix(a.qkv), s.matrix(a.p), s.matrix(a.dy), s.matrix(a.dqkv), s.matrix(a.ds);
+}
+
 template <std::size_t kRung, class T, class Args, Kernel<Args> KernelTable<T>::*kSlot>
 void run_staged(const Args& args, KernelContext&) {
   const Rung& rung = rungs()[kRung];
