@@ -102,7 +102,12 @@ Json to_json(const std::vector<LayerSpec>& layers) {
     std::visit(
         [&](const auto& layer) {
           const auto whole = resolved(layer);
-          for_each_field(whole, [&](const auto& field, const auto& value) { writer(std::string(field.name), value); });
+          const std::remove_cvref_t<decltype(whole)> usual{};
+          for_each_field(whole, [&](const auto& field, const auto& value) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, bool>)
+              if (field.is_quiet && value == field.of(usual)) return;
+            writer(std::string(field.name), value);
+          });
         },
         spec.kind);
     list.push_back({{layer_type(spec), std::move(writer.out)}});
@@ -130,6 +135,7 @@ class Reader {
     if (!object_.is_object()) refuse_network(place_, "an object was expected");
   }
 
+  bool has(const std::string& key) const { return object_.contains(key); }
   const Json& member(const std::string& key) {
     const auto found = object_.find(key);
     if (found == object_.end()) refuse_network(place_, fmt::format("\"{}\" is missing", key));
@@ -185,7 +191,11 @@ LayerSpec layer_of(const Json& value, const std::string& place) {
   Reader reader(value.front(), fmt::format("{}.{}", place, type));
   std::visit(
       [&](auto& layer) {
-        for_each_field(layer, [&](const auto& field, auto& out) { reader(std::string(field.name), out); });
+        for_each_field(layer, [&](const auto& field, auto& out) {
+          // Not in the files of an earlier Lockstep, nor where it has its default.
+          if (field.is_quiet && !reader.has(std::string(field.name))) return;
+          reader(std::string(field.name), out);
+        });
       },
       kind);
   reader.finish();

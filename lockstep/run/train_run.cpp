@@ -282,7 +282,7 @@ class TrainRun {
       stop(at, checkpoints, result);
     }
     result.seconds = timer.seconds();
-    result.samples = (trainer.counts().epoch - before.epoch) * samples - before.samples;
+    result.samples = (trainer.state().epoch - before.epoch) * samples - before.samples;
     ranks_.note_phase("saving");
     result.checkpoint = checkpoints.save(trainer);
   }

@@ -389,7 +389,7 @@ class EveryOperation {
 
   void one_hot() {
     TestMatrix<T> x(1, kSamples), y(7, kSamples);
-    for (std::int64_t s = 0; s < kSamples; ++s) x(0, s) = T(s % 7);
+    for (std::int64_t s = 0; s < kSamples; ++s) x(0, s) = T((s + stream_) % 7);
     kernels_.one_hot({.x = x.view(), .y = y.view()}, context_);
     keep("one_hot", y);
   }
@@ -553,7 +553,7 @@ class EveryOperation {
   }
 
   void running_update() {
-    constexpr std::int64_t kCount = 101;  // enough that a product rounded otherwise shows in some of them
+    constexpr std::int64_t kCount = 2001;  // enough that a product rounded otherwise shows in some of them
     const auto sums = input_vector(kCount);
     auto running = input_vector(kCount);
     kernels_.running_update(

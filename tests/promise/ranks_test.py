@@ -36,7 +36,7 @@ def main(program, plugins, library):
                               capture_output=True, text=True, timeout=300, check=False)
         lines = [line.split() for line in done.stdout.splitlines()]
         print(f"{name}: {done.stdout.strip()}", flush=True)
-        if done.returncode != 0 or len(lines) != 5 or f"{ranks} ranks" not in done.stdout:
+        if done.returncode != 0 or len(lines) != 6 or f"{ranks} ranks" not in done.stdout:
             sys.exit(f"{name}: exit {done.returncode}: {done.stdout}{done.stderr}")
         if different := [line[0] for line in lines[1:] if line[1] != "same"]:
             sys.exit(f"{name}: other weights for {', '.join(different)}")
