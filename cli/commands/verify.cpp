@@ -87,7 +87,7 @@ found them. The run directory is not changed. Exit code 9: something is not what
   options.backend(arguments->options.backend);
   options.threads(arguments->options.threads);
   options.integer("--segments", arguments->segments, 0, 1'000'000,
-                  {"N", "Compute so many segments between checkpoints, drawn at random; 0: the whole training"});
+                  {"N", "Compute N segments between checkpoints, drawn at random; 0: the whole training"});
   options.integer("--seed", arguments->seed, -1, 1'000'000'000, {"N", "Of that draw; default: another one each time"});
   options.flag("--files", arguments->options.files_only, "Compute nothing: checkpoints, metrics and model only");
   options.text("--model", arguments->model,

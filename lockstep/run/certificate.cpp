@@ -1,5 +1,6 @@
 #include "lockstep/run/certificate.hpp"
 
+#include <limits>
 #include <span>
 #include <sstream>
 
@@ -47,7 +48,7 @@ Certificate make_certificate(const std::filesystem::path& directory, const std::
                    .config = config,
                    .lines = {},
                    .weight_hash = weight_hash};
-  std::istringstream lines(read_text(directory / kMetricsFile, kMostShownBytes));
+  std::istringstream lines(read_text(directory / kMetricsFile, std::numeric_limits<std::int64_t>::max()));
   for (std::string line; std::getline(lines, line);) made.lines.push_back(line);
   return made;
 }
