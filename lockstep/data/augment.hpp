@@ -94,6 +94,7 @@ class AugmentedDataset final : public Dataset {
   bool has_weights() const override { return base_->has_weights(); }
   void weights(std::span<const std::int64_t> ids, std::span<double> out) const override { base_->weights(ids, out); }
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override { base_->hash_features(ids, sha); }
+  bool reads_ahead() const override { return base_->reads_ahead(); }
   void prefetch(std::span<const std::int64_t> ids) const override;
   std::string describe() const override;
   std::shared_ptr<const Dataset> for_epoch(std::int64_t epoch) const override;

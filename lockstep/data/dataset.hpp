@@ -64,6 +64,8 @@ class Dataset {
   /// always the same. This data set must outlive what is returned.
   virtual std::shared_ptr<const Dataset> for_epoch(std::int64_t /*epoch*/) const { return nullptr; }
 
+  /// Whether prefetch does something: data in memory are not asked in every step. A view must say what its base says.
+  virtual bool reads_ahead() const { return false; }
   /// These samples will be gathered next: a data set that reads them from files may begin to. Changes no result.
   virtual void prefetch(std::span<const std::int64_t> /*ids*/) const {}
 

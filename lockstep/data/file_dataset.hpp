@@ -28,6 +28,7 @@ class FileDataset final : public StoredDataset {
               bool channels_last = false, const std::optional<FilePart>& part = std::nullopt)
       : StoredDataset(open(path, std::move(targets), shape, channels_last, part)) {}
 
+  bool reads_ahead() const override { return true; }
   void prefetch(std::span<const std::int64_t> ids) const override;
   std::string describe() const override { return StoredDataset::describe() + ", read by slices"; }
 

@@ -17,6 +17,7 @@ class FolderDataset final : public StoredDataset {
   FolderDataset(std::shared_ptr<const ImageFolderReader> pictures, std::string_view name)
       : StoredDataset(open(std::move(pictures), name)) {}
 
+  bool reads_ahead() const override { return true; }
   void prefetch(std::span<const std::int64_t> ids) const override;
   std::string describe() const override { return StoredDataset::describe() + ", read by slices"; }
 

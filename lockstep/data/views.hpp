@@ -31,6 +31,7 @@ class SubsetDataset final : public Dataset {
   bool has_weights() const override { return base_->has_weights(); }
   void weights(std::span<const std::int64_t> ids, std::span<double> out) const override;
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override;
+  bool reads_ahead() const override { return base_->reads_ahead(); }
   void prefetch(std::span<const std::int64_t> ids) const override;
   std::string describe() const override;
 
@@ -63,6 +64,7 @@ class OneHotDataset final : public Dataset {
   void targets(std::span<const std::int64_t> ids, Matrix<double> t) const override;
   bool has_weights() const override { return base_->has_weights(); }
   void weights(std::span<const std::int64_t> ids, std::span<double> out) const override { base_->weights(ids, out); }
+  bool reads_ahead() const override { return base_->reads_ahead(); }
   void prefetch(std::span<const std::int64_t> ids) const override { base_->prefetch(ids); }
   void hash_features(std::span<const std::int64_t> ids, Sha256& sha) const override { base_->hash_features(ids, sha); }
   std::string describe() const override;

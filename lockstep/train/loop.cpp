@@ -290,6 +290,7 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
   const Batches& batches = *progress_.batches;
   const std::shared_ptr<const Dataset> changed = data.for_epoch(progress_.epoch);
   const Dataset& samples = changed ? *changed : data;
+  const bool ahead = member.index == 0 && samples.reads_ahead();
   for (std::int64_t b = progress_.batch; b < batches.count(); ++b) {
     const std::int64_t step = progress_.steps + b;
     Batch batch = batch_of(samples, batches.ids(b));
@@ -297,7 +298,7 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
     batch.rate = fit.rate ? fit.rate(step) : progress_.rate_at(setup_.options, step, epochs * batches.count());
     if (b + 1 < batches.count()) {
       batch.next = batches.ids(b + 1);
-      if (member.index == 0) samples.prefetch(own_part(data, batch.next));
+      if (ahead) samples.prefetch(own_part(data, batch.next));
     }
     batch.fit = &fit;
     const StepResult result = executor_->train_batch(member, batch);

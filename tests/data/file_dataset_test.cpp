@@ -53,6 +53,8 @@ TEST(FileDataset, PrefetchChangesNothing) {
   write_file(folder / "a.npy", write_npy(array));
   const MemoryDataset memory(array, {1, 3, 5}, {});
   const FileDataset file(folder / "a.npy", {});
+  EXPECT_TRUE(file.reads_ahead());
+  EXPECT_FALSE(memory.reads_ahead());
   std::vector<std::int64_t> ids;
   for (std::int64_t i = 0; i < 64; ++i) ids.push_back(i * 7 % 200);
   for (int round = 0; round < 20; ++round) {
