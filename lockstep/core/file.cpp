@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lockstep/core/folder.hpp"
+
 namespace lockstep {
 namespace {
 
@@ -94,14 +96,6 @@ class TemporaryFile {
   Descriptor descriptor_;
 };
 
-void sync_folder(const fs::path& target) {
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // EINVAL: a file system that cannot do it. A folder that may be written but not read cannot be opened at all.
-  if (opened.get() < 0 || ::fsync(opened.get()) == 0 || errno == EINVAL) return;
-  fail_system(ErrorCode::resources, fmt::format("{}: cannot write the folder", target.string()), errno);
-}
-
 /// The file a link leads to, so that the link survives.
 fs::path follow_links(const fs::path& path) {
   std::error_code error;
@@ -112,6 +106,18 @@ fs::path follow_links(const fs::path& path) {
 }
 
 }  // namespace
+
+void sync_entry(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // EINVAL: a file system that cannot do it. A folder that may be written but not read cannot be opened at all.
+  if (opened.get() < 0 || ::fsync(opened.get()) == 0 || errno == EINVAL) return;
+  fail_system(ErrorCode::resources, fmt::format("{}: cannot write the folder", path.string()), errno);
+}
+
+void sync_made_folders(const fs::path& folder, const fs::path& known) {
+  for (fs::path made = folder; made != known && made.has_relative_path(); made = made.parent_path()) sync_entry(made);
+}
 
 std::vector<std::byte> read_file(const fs::path& path, std::int64_t max_bytes, ErrorCode code) {
   // O_NONBLOCK: opening a named pipe must not wait for a writer; it is refused below.
@@ -151,7 +157,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::byte> byte
   if (exists) file.set_mode(old.st_mode & 07777);
   file.write(bytes);
   file.rename_to_target();
-  sync_folder(target);
+  sync_entry(target);
 }
 
 void write_file_atomically(const fs::path& path, std::string_view text) {

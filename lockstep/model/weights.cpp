@@ -12,6 +12,7 @@
 #include "lockstep/data/bytes.hpp"
 #include "lockstep/data/formats/mat5.hpp"
 #include "lockstep/data/formats/npz.hpp"
+#include "lockstep/data/formats/torch.hpp"
 #include "lockstep/model/onnx_import.hpp"
 #include "lockstep/model/seal.hpp"
 #include "lockstep/model/theta.hpp"
@@ -35,6 +36,9 @@ bool has_shape(const Array& array, const Shape& shape) {
 bool is_bookkeeping(const std::string& name) {
   return name.ends_with(".num_batches_tracked") || name.starts_with("optimizer.") || name.starts_with("checkpoint.");
 }
+
+/// A state dictionary as torch.save writes it.
+bool is_torch(const std::string& extension) { return extension == ".pt" || extension == ".pth"; }
 
 /// The first few names of the file: enough to see what it is.
 std::string contents(std::span<const NamedArray> arrays) {
@@ -122,10 +126,11 @@ void set_weights(Network& network, std::span<const NamedArray> arrays, std::stri
 void load_mapped_weights(const std::filesystem::path& path, Network& network,
                          const std::vector<std::pair<std::string, std::string>>& map) {
   const std::string extension = path.extension().string(), file = path.string();
-  if (extension != ".safetensors" && extension != ".npz" && extension != ".onnx")
+  if (extension != ".safetensors" && extension != ".npz" && extension != ".onnx" && !is_torch(extension))
     throw Error(ErrorCode::usage,
-                fmt::format("{}: layers are taken by name from .safetensors, .npz or .onnx files", file));
+                fmt::format("{}: layers are taken by name from .safetensors, .npz, .pt, .pth or .onnx files", file));
   const std::vector<NamedArray> arrays = extension == ".npz"    ? read_npz(path)
+                                         : is_torch(extension)  ? read_torch(path)
                                          : extension == ".onnx" ? onnx_weights(path)
                                                                 : read_sealed(path).contents.tensors;
   std::vector<NamedArray> all = named_weights(network);
@@ -155,13 +160,16 @@ void load_weights(const std::filesystem::path& path, Network& network, std::opti
     set_weights(network, read_sealed(path).contents.tensors, path.string());
   else if (extension == ".npz")
     set_weights(network, read_npz(path), path.string());
+  else if (is_torch(extension))
+    set_weights(network, read_torch(path), path.string());
   else if (extension == ".mat")
     set_thetas(network, read_mat5(path), path.string(), rule);
   else if (extension == ".onnx")
     set_weights(network, in_order(load_onnx(path).network, network), path.string());
   else
-    throw Error(ErrorCode::usage,
-                fmt::format("{}: weights are read from .safetensors, .npz, .mat or .onnx files", path.string()));
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("{}: weights are read from .safetensors, .npz, .pt, .pth, .mat or .onnx files", path.string()));
   if (!all_finite(network.values())) refuse(path.string(), "holds weights that are not finite numbers");
 }
 

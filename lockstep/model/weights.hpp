@@ -29,15 +29,15 @@ std::vector<NamedArray> named_weights(std::span<const ParameterInfo> parameters,
 /// network is then unchanged.
 void set_weights(Network& network, std::span<const NamedArray> arrays, std::string_view name);
 
-/// set_weights from a file: .safetensors, .npz, or .mat (Theta1, Theta2, ...; theta.hpp tells what `rule` is for).
-/// Error(usage) for another extension, Error(checkpoint) for a damaged file of Lockstep (seal.hpp), Error(data) for
-/// weights that are not finite.
+/// set_weights from a file: .safetensors, .npz, .pt or .pth (torch.hpp), .onnx, or .mat (Theta1, Theta2, ...; theta.hpp
+/// tells what `rule` is for). Error(usage) for another extension, Error(checkpoint) for a damaged file of Lockstep
+/// (seal.hpp), Error(data) for weights that are not finite.
 void load_weights(const std::filesystem::path& path, Network& network, std::optional<LabelRule> rule = std::nullopt);
 
-/// Takes some layers of a .safetensors or .npz file: `map` has pairs of the beginnings of names, {"conv1", "0"}:
-/// conv1.weight of the file becomes 0.weight of the network. Other parameters keep their values. Error(data) where a
-/// pair matches no array of the file, or an array has no place in the network or another shape; Error(usage) for
-/// another extension.
+/// Takes some layers of a .safetensors, .npz, .pt, .pth or .onnx file: `map` has pairs of the beginnings of names,
+/// {"conv1", "0"}: conv1.weight of the file becomes 0.weight of the network. Other parameters keep their values.
+/// Error(data) where a pair matches no array of the file, or an array has no place in the network or another shape;
+/// Error(usage) for another extension.
 void load_mapped_weights(const std::filesystem::path& path, Network& network,
                          const std::vector<std::pair<std::string, std::string>>& map);
 

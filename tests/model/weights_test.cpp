@@ -104,8 +104,8 @@ TEST(Weights, TakesThePyTorchStateOfBatchNormalisation) {
 
 TEST(Weights, RefusesOtherKindsOfFiles) {
   Network network = mlp();
-  expect_error(ErrorCode::usage, "weights.pt: weights are read from .safetensors, .npz, .mat or .onnx files",
-               [&] { load_weights("weights.pt", network); });
+  expect_error(ErrorCode::usage, "weights.h5: weights are read from .safetensors, .npz, .pt, .pth, .mat or .onnx files",
+               [&] { load_weights("weights.h5", network); });
 }
 
 TEST(Thetas, PutTheBiasIntoColumnZero) {
