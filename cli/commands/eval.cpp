@@ -1,9 +1,7 @@
 // lockstep eval MODEL: loss, accuracy, metrics and, for up to 30 classes, the confusion matrix and the scores of
 // each class.
 
-#include <cmath>
 #include <memory>
-#include <numbers>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -124,12 +122,13 @@ void run_eval(const EvalArguments& arguments, Console& console) {
                 fmt::format("{}: the file does not name the loss it was trained with", arguments.model));
   const ModelData data = load_model_data(arguments.model, model, arguments.data, console, DataUse::evaluation);
   console.note(fmt::format("{} part of {}: {}", data.split, one_line(data.source), one_line(data.samples->describe())));
-  const Trainer trainer(model.network, {.loss = *model.info.loss,
-                                        .focal_gamma = model.info.focal_gamma,
-                                        .huber_delta = model.info.huber_delta,
-                                        .backend = arguments.backend,
-                                        .metrics = fitting_metrics(*data.samples, model.network.output().elements()),
-                                        .threads = arguments.threads});
+  const Trainer trainer(model.network,
+                        {.loss = *model.info.loss,
+                         .focal_gamma = model.info.focal_gamma,
+                         .huber_delta = model.info.huber_delta,
+                         .backend = arguments.backend,
+                         .metrics = fitting_metrics(*data.samples, model.network.output().elements(), *model.info.loss),
+                         .threads = arguments.threads});
   if (const auto note = promise_note(arguments.backend)) console.note(*note);
   if (arguments.verbose)
     for (const std::string& line :
@@ -144,11 +143,7 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   if (console.json()) {
     Json json = Json::parse(scores_json(scores));
     json["split"] = data.split;
-    if (scores.steps > 0) {
-      json["tokens"] = scores.steps;
-      json["perplexity"] = std::exp(scores.loss);
-      json["bits"] = scores.loss / std::numbers::ln2;
-    }
+    if (scores.steps > 0) json["tokens"] = scores.steps;
     json["loss_function"] = loss;
     json["weight_hash"] = weight_hash(model.network.values());
     if (with_matrix) json["confusion"] = confusion_of(outputs, *data.samples, classes).json();
@@ -158,11 +153,7 @@ void run_eval(const EvalArguments& arguments, Console& console) {
   TextTable table("ll");
   table.row({"samples", with_commas(scores.samples)});
   table.row({"loss", fmt::format("{}  ({})", loss_text(scores.loss), loss)});
-  if (scores.steps > 0) {
-    table.row({"tokens", with_commas(scores.steps)});
-    table.row({"perplexity", fmt::format("{:.4f}", std::exp(scores.loss))});
-    table.row({"bits", fmt::format("{:.4f}  (per token)", scores.loss / std::numbers::ln2)});
-  }
+  if (scores.steps > 0) table.row({"tokens", with_commas(scores.steps)});
   if (scores.correct)
     table.row({"accuracy", fmt::format("{}  ({} correct)", percent(scores.accuracy()), with_commas(*scores.correct))});
   for (const MetricValue& metric : scores.metrics)

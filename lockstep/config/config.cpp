@@ -52,7 +52,8 @@ void check_source(const Value& value, const std::string& source) {
 }
 
 void check_sections(const Value& root) {
-  static const std::vector<std::string> kSections = {"data", "model", "train", "checkpoint", "log", "parallel"};
+  static const std::vector<std::string> kSections = {"data", "model", "train",   "checkpoint",
+                                                     "log",  "guard", "parallel"};
   for (const Entry& entry : *root.table()) {
     if (std::find(kSections.begin(), kSections.end(), entry.key) != kSections.end()) continue;
     if (const auto near = nearest(entry.key, kSections))
@@ -61,7 +62,7 @@ void check_sections(const Value& root) {
       if (key.ends_with("." + entry.key))
         fail_at(entry.value, entry.key, fmt::format("stands outside the sections; did you mean {}?", key));
     fail_at(entry.value, entry.key,
-            "unknown section; a configuration has data, model, train, checkpoint, log, parallel");
+            "unknown section; a configuration has data, model, train, checkpoint, log, guard, parallel");
   }
 }
 
@@ -213,13 +214,18 @@ const std::vector<std::string>& all_keys() {
     add("train", field_names(RunConfig{}, train_fields()));
     add("checkpoint", field_names(CheckpointConfig{}, checkpoint_fields()));
     add("log", field_names(LogConfig{}, log_fields()));
+    add("guard", field_names(GuardOptions{}, guard_fields()));
     add("parallel", field_names(ParallelOptions{}, parallel_fields()));
     return all;
   }();
   return keys;
 }
 
-RunConfig parse_config(std::string_view toml_text, std::string_view name, const std::vector<std::string>& overrides) {
+namespace {
+
+/// `input_from_data`: model.input may be missing and is then left empty.
+RunConfig parse_sections(std::string_view toml_text, std::string_view name, const std::vector<std::string>& overrides,
+                         bool input_from_data) {
   Value root = parse_toml(toml_text, name);
   apply_overrides(root, overrides);
   check_sections(root);
@@ -232,14 +238,30 @@ RunConfig parse_config(std::string_view toml_text, std::string_view name, const 
   RunConfig config;
   config.name = name;
   config.data = read_data(section("data"), config.name);
-  config.model = read_model(section("model"));
+  config.model = read_model(section("model"), input_from_data && !config.data.from_rank0);
   const auto input = config.model.input.extents();
   config.data.wanted_shape.assign(input.begin(), input.end());
   read_train(section("train"), config);
   read_section(section("checkpoint"), "checkpoint", checkpoint_fields(), config.checkpoint);
   read_section(section("log"), "log", log_fields(), config.log);
+  read_section(section("guard"), "guard", guard_fields(), config.train.guard);
   read_section(section("parallel"), "parallel", parallel_fields(), config.train.parallel);
   return config;
+}
+
+/// The shape of the samples becomes model.input. The data are opened once more when the run begins: few configurations
+/// leave model.input out, and those have small data.
+void take_input_from_data(RunConfig& config) {
+  config.model.input = load_data(config.data).train->sample_shape();
+  const auto input = config.model.input.extents();
+  config.data.wanted_shape.assign(input.begin(), input.end());
+  config.data.remarks.push_back(fmt::format("model.input = [{}], the shape of the samples", fmt::join(input, ", ")));
+}
+
+}  // namespace
+
+RunConfig parse_config(std::string_view toml_text, std::string_view name, const std::vector<std::string>& overrides) {
+  return parse_sections(toml_text, name, overrides, false);
 }
 
 DataConfig make_data_config(const std::string& source, const std::vector<std::string>& overrides) {
@@ -251,16 +273,21 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
 }
 
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides) {
-  return parse_config(read_text(path, kMaxConfigBytes, ErrorCode::usage), path, overrides);
+  RunConfig config = parse_sections(read_text(path, kMaxConfigBytes, ErrorCode::usage), path, overrides, true);
+  if (config.model.input.rank() == 0) take_input_from_data(config);
+  return config;
 }
 
 std::string resolved_toml(const RunConfig& config) {
-  const std::vector<std::string> log = toml_entries(config.log, log_fields());
+  const auto if_any = [](std::string_view name, const std::vector<std::string>& entries) {
+    return entries.empty() ? std::string() : section_toml(name, entries) + "\n";
+  };
   return fmt::format(
-      "{}\n{}\n{}\n{}\n{}{}", section_toml("data", toml_entries(with_division(config.data), data_fields())),
+      "{}\n{}\n{}\n{}\n{}{}{}", section_toml("data", toml_entries(with_division(config.data), data_fields())),
       section_toml("model", model_entries(config.model)), section_toml("train", toml_entries(config, train_fields())),
       section_toml("checkpoint", toml_entries(config.checkpoint, checkpoint_fields())),
-      log.empty() ? "" : section_toml("log", log) + "\n",
+      if_any("log", toml_entries(config.log, log_fields())),
+      if_any("guard", toml_entries(config.train.guard, guard_fields())),
       section_toml("parallel", toml_entries(config.train.parallel, parallel_fields())));
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// A run as the user describes it: a TOML file with the sections [data], [model], [train], [checkpoint], [log] and
-// [parallel], and the changes that --set makes to it. The first three determine the trained weights; what does not
-// change them (backend, output folder) is an option of the command line instead, save how often the run is saved and
-// how its ranks share the work.
+// A run as the user describes it: a TOML file with the sections [data], [model], [train], [checkpoint], [log],
+// [guard] and [parallel], and the changes that --set makes to it. The first three determine the trained weights; what
+// does not change them (backend, output folder) is an option of the command line instead, save how often the run is
+// saved and how its ranks share the work.
 
 #include <cstdint>
 #include <optional>
@@ -58,7 +58,8 @@ struct RunConfig {
 RunConfig parse_config(std::string_view toml_text, std::string_view name,
                        const std::vector<std::string>& overrides = {});
 
-/// Reads the file and parses it; Error(usage) when it cannot be read.
+/// Reads the file and parses it; Error(usage) when it cannot be read. Where the file has no model.input, the shape of
+/// the samples is taken: the data are opened, unless rank 0 alone reads them (data.from).
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides = {});
 
 /// The [data] section alone, from its source and changes to it ("data.limit=100").
@@ -67,9 +68,9 @@ DataConfig make_data_config(const std::string& source, const std::vector<std::st
 /// The configuration with every default written out, as TOML. Parses back to the same configuration: the same run.
 std::string resolved_toml(const RunConfig& config);
 
-/// The first value in which two resolved configurations describe different trainings: [checkpoint], [log]
-/// and [parallel] may differ, and the second may have more train.epochs, unless its schedule depends on their number
-/// (cosine, one-cycle).
+/// The first value in which two resolved configurations describe different trainings: [checkpoint], [log],
+/// [guard] and [parallel] may differ, and the second may have more train.epochs, unless its schedule depends on their
+/// number (cosine, one-cycle).
 struct ConfigDifference {
   std::string key;            // "train.optimizer.lr"
   std::string first, second;  // as TOML; "nothing" where the key is absent

@@ -95,7 +95,7 @@ std::optional<ConfigDifference> find_difference(std::string_view first_toml, std
     complete_split(*root);
     if (ValueTable* sections = root->table())
       std::erase_if(*sections, [](const Entry& entry) {
-        return entry.key == "checkpoint" || entry.key == "log" || entry.key == "parallel";
+        return entry.key == "checkpoint" || entry.key == "log" || entry.key == "guard" || entry.key == "parallel";
       });
   }
   forgive_more_epochs(first, second);

@@ -159,7 +159,6 @@ void read_layer_list(const TableReader& table, ModelConfig& model) {
   for (std::size_t i = 0; i < model.layers.size(); ++i)
     model.layer_origins.push_back(fmt::format("{}: model.layers[{}]", (*list.array())[i].origin, i));
   if (model.layers.empty()) table.fail("layers", "has no layers");
-  table.require("input", "the shape of one sample, for example [1, 28, 28]");
 }
 
 /// {file = "a.safetensors", map = {"conv1" = "0"}}
@@ -247,7 +246,7 @@ const std::vector<std::string>& model_keys() {
   return keys;
 }
 
-ModelConfig read_model(const Value& section) {
+ModelConfig read_model(const Value& section, bool input_from_data) {
   const TableReader table(section, "model", model_keys(), all_keys());
   ModelConfig model;
   if (table.find("file") != nullptr) return read_model_file(table);
@@ -258,6 +257,8 @@ ModelConfig read_model(const Value& section) {
     read_size_vector(table, model);
   else
     read_layer_list(table, model);
+  if (model.input.rank() == 0 && !input_from_data)
+    table.require("input", "the shape of one sample, for example [1, 28, 28]");
   if (const Value* init = table.find("init")) read_model_init(*init, model);
   return model;
 }

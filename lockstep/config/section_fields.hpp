@@ -1,6 +1,7 @@
 #pragma once
-// The keys of the sections [train], [checkpoint], [log] and [parallel] (core/fields.hpp), in the order in which they
-// are written. Those of [data] stand in data/data_fields.hpp; [model] is read and written by model_section.cpp.
+// The keys of the sections [train], [checkpoint], [log], [guard] and [parallel] (core/fields.hpp), in the order in
+// which they are written. Those of [data] stand in data/data_fields.hpp; [model] is read and written by
+// model_section.cpp.
 
 #include <fmt/format.h>
 
@@ -105,6 +106,15 @@ inline constexpr auto log_fields() {
   return std::tuple{field("tensorboard", &LogConfig::tensorboard,
                           "write event files for TensorBoard: scalars, histograms of the weights, filters, the layers")
                         .quiet()};
+}
+
+inline constexpr auto guard_fields() {
+  return std::tuple{
+      field("recheck", &GuardOptions::recheck, NumberRange{.max = 1},
+            "this share of the slots is computed a second time, on another core, and compared by `==`; the "
+            "sums of weights and optimiser state are compared between steps; see "
+            "[reliability.md](reliability.md)")
+          .quiet()};
 }
 
 inline constexpr auto parallel_fields() {

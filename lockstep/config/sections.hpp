@@ -19,7 +19,8 @@ const std::vector<std::string>& all_keys();
 
 DataConfig read_data(const Value& section, const std::string& config = {});
 const std::vector<std::string>& model_keys();
-ModelConfig read_model(const Value& section);
+/// `input_from_data`: model.input may be missing and is then left empty.
+ModelConfig read_model(const Value& section, bool input_from_data = false);
 /// Fills `config.train` and `config.epochs`.
 void read_train(const Value& section, RunConfig& config);
 /// One layer: "relu", {linear = 10}, {conv2d = {out = 6, kernel = 5}}, {residual = {body = [...]}}.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lockstep {
@@ -11,6 +13,35 @@ namespace {
 
 // A name from a hostile file may be a megabyte long; none of ours is longer than this.
 constexpr std::size_t kLongestName = 64;
+
+/// What other programs call our keys.
+constexpr std::pair<std::string_view, std::string_view> kForeignNames[] = {{"target", "label_column"},
+                                                                           {"label", "label_column"},
+                                                                           {"target_column", "label_column"},
+                                                                           {"path", "source"},
+                                                                           {"file", "source"},
+                                                                           {"delim", "delimiter"},
+                                                                           {"sep", "delimiter"},
+                                                                           {"batch_size", "batch"},
+                                                                           {"num_epochs", "epochs"},
+                                                                           {"learning_rate", "lr"},
+                                                                           {"objective", "loss"},
+                                                                           {"mse", "squared-error"},
+                                                                           {"mean_squared_error", "squared-error"},
+                                                                           {"bce", "binary-cross-entropy"},
+                                                                           {"crossentropy", "cross-entropy"},
+                                                                           {"input_shape", "input"},
+                                                                           {"in_shape", "input"},
+                                                                           {"hidden_size", "hidden"},
+                                                                           {"dtype", "precision"},
+                                                                           {"out_features", "out"},
+                                                                           {"out_channels", "out"},
+                                                                           {"units", "out"},
+                                                                           {"filters", "out"},
+                                                                           {"kernel_size", "kernel"},
+                                                                           {"padding", "pad"},
+                                                                           {"strides", "stride"},
+                                                                           {"num_heads", "heads"}};
 
 std::string folded(std::string_view name) {
   std::string out(name);
@@ -43,6 +74,9 @@ std::int64_t edit_distance(std::string_view from, std::string_view to) {
 std::optional<std::string> nearest(std::string_view name, std::span<const std::string> candidates) {
   if (name.size() > kLongestName) return std::nullopt;
   const std::string wanted = folded(name);
+  for (const auto& [foreign, ours] : kForeignNames)
+    if (wanted == foreign && std::find(candidates.begin(), candidates.end(), ours) != candidates.end())
+      return std::string(ours);
   std::optional<std::string> best;
   std::int64_t best_distance = 0;
   for (const std::string& candidate : candidates) {

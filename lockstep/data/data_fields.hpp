@@ -45,8 +45,8 @@ inline constexpr auto data_fields() {
   constexpr IntRange count{0, 1'000'000'000}, some{1, 1'000'000};
   return std::tuple{
       field("source", &D::source,
-            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`, `\"adding\"`; "
-            "or a path, see [sources](#sources)")
+            "`\"fashion-mnist\"`, `\"mnist\"`; `\"quadrants\"`, `\"moons\"`, `\"circles\"`, `\"blobs\"`, `\"adding\"`, "
+            "`\"copy\"`; or a path, see [sources](#sources)")
           .needs("for example \"fashion-mnist\", \"moons\" or a file"),
       field("limit", &D::limit, IntRange{0}, "only the first N training samples of the source; default: all").quiet(),
       field("test_limit", &D::test_limit, IntRange{0}, "only the first N test samples; default: all").quiet(),
@@ -113,7 +113,7 @@ inline constexpr auto data_fields() {
       field(
           "steps", &D::steps, IntRange{0, 1 << 24},
           "sequences get this many steps: those behind the end of a shorter one change nothing; default: those of the "
-          "longest one. adding: steps; default: 50")
+          "longest one. adding, copy: steps; default: 50")
           .quiet(),
       field(
           "vocabulary", &D::vocabulary, OneOf{vocabulary_names},
@@ -139,13 +139,14 @@ inline constexpr auto data_fields() {
           .quiet(),
       field("count", &D::count, IntRange{1, count.max}, "generators: samples; default: 1000").quiet(),
       field("test_count", &D::test_count, count, "generators: test samples").quiet(),
-      field(
-          "noise", &D::noise, kNotNegative,
-          "generators: deviation of the added noise; default: 0.1 moons, 0.05 circles, 1 blobs, 0 quadrants and adding")
+      field("noise", &D::noise, kNotNegative,
+            "generators: deviation of the added noise; default: 0.1 moons, 0.05 circles, 1 blobs, 0 quadrants, adding "
+            "and copy")
           .quiet(),
       field("factor", &D::factor, kProperFraction, "circles: inner radius / outer radius").quiet(),
       field("classes", &D::classes, some,
-            "blobs: centres; default: 3. Files: the number of classes; default: largest label + 1")
+            "blobs: centres; default: 3. copy: symbols; default: 8. Files: the number of classes; default: largest "
+            "label + 1")
           .quiet(),
       field("features", &D::features, some, "blobs: dimensions; default: 2").quiet(),
       field("seed", &D::seed, IntRange{0}, "shuffles and generators"),

@@ -1,8 +1,10 @@
 #include "lockstep/data/generators.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "lockstep/core/random.hpp"
+#include "lockstep/kernels/math/circle.hpp"
 #include "lockstep/kernels/math/normal.hpp"
 
 namespace lockstep {
@@ -37,45 +39,7 @@ Samples generate(const GeneratorConfig& config, std::int64_t features, std::int6
   return samples;
 }
 
-// Taylor coefficients of sin(a) / a and cos(a) in a^2; on |a| <= pi/4 the first omitted term is below 2^-59.
-constexpr double kSine[] = {1.0,          -1.0 / 6,        1.0 / 120,          -1.0 / 5040,
-                            1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0, -1.0 / 1307674368000.0};
-constexpr double kCosine[] = {1.0,
-                              -1.0 / 2,
-                              1.0 / 24,
-                              -1.0 / 720,
-                              1.0 / 40320,
-                              -1.0 / 3628800,
-                              1.0 / 479001600,
-                              -1.0 / 87178291200.0,
-                              1.0 / 20922789888000.0};
-
-template <std::size_t Size>
-double polynomial(const double (&coefficients)[Size], double x) {
-  double sum = coefficients[Size - 1];
-  for (std::size_t i = Size - 1; i-- > 0;) sum = std::fma(sum, x, coefficients[i]);
-  return sum;
-}
-
 }  // namespace
-
-CirclePoint unit_circle(double turn) {
-  // The nearest quarter turn is taken off exactly; what is left lies in [-1/4, 1/4].
-  const double quarter = std::floor(std::fma(2.0, turn, 0.5));
-  const double angle = std::fma(-0.5, quarter, turn) * 3.141592653589793;
-  const double square = angle * angle;
-  const double sine = angle * polynomial(kSine, square), cosine = polynomial(kCosine, square);
-  switch (static_cast<int>(quarter) & 3) {
-    case 0:
-      return {cosine, sine};
-    case 1:
-      return {-sine, cosine};
-    case 2:
-      return {-cosine, -sine};
-    default:
-      return {sine, -cosine};
-  }
-}
 
 Samples make_quadrants(const GeneratorConfig& config) {
   return generate(config, 2, 2, [&](std::int64_t id, std::span<double> point) {
@@ -135,6 +99,27 @@ Samples make_adding(const GeneratorConfig& config) {
     if (config.noise == 0) continue;
     for (std::size_t f = 0; f < sequence.size(); ++f)
       sequence[f] = std::fma(config.noise, math::normal(noise, f), sequence[f]);
+  }
+  return samples;
+}
+
+Samples make_copy(const GeneratorConfig& config) {
+  constexpr std::int64_t kMostSymbols = 10;
+  const std::int64_t steps = config.steps, symbols = std::min(kMostSymbols, steps / 3), tokens = config.classes + 2;
+  Samples samples{make_array(ElementType::int32, {config.count, steps}), {steps}, {}};
+  samples.targets.values = make_array(ElementType::int32, {config.count, steps});
+  samples.targets.step_classes = tokens;
+  const auto inputs = samples.features.as<std::int32_t>(), answers = samples.targets.values.as<std::int32_t>();
+  for (std::int64_t i = 0; i < config.count; ++i) {
+    const RandomKey key = key_of(config, config.first + i, Stream::place);
+    const std::int64_t first = i * steps, last = first + steps - symbols;
+    for (std::int64_t k = 0; k < symbols; ++k) {
+      const double drawn = uniform(key, static_cast<std::uint64_t>(k)) * double(config.classes);
+      const auto symbol = 2 + static_cast<std::int32_t>(drawn);
+      inputs[static_cast<std::size_t>(first + k)] = symbol;
+      answers[static_cast<std::size_t>(last + k)] = symbol;
+    }
+    inputs[static_cast<std::size_t>(last - 1)] = 1;
   }
   return samples;
 }

@@ -13,9 +13,9 @@ struct GeneratorConfig {
   std::uint64_t seed = 1;
   double noise = 0;           // deviation of the normal noise added to every coordinate, after labelling
   double factor = 0.5;        // circles: inner radius / outer radius
-  std::int64_t classes = 3;   // blobs
+  std::int64_t classes = 3;   // blobs; copy: symbols
   std::int64_t features = 2;  // blobs
-  std::int64_t steps = 50;    // adding
+  std::int64_t steps = 50;    // adding, copy
 };
 
 /// Points uniform in [-1,1)^2. Label 0 in quadrants 1 and 3 (both coordinates >= 0 or both < 0), else 1.
@@ -36,11 +36,10 @@ Samples make_blobs(const GeneratorConfig& config);
 /// half and at one of the second, else 0. The real target is the sum of the two numbers marked. At least 2 steps.
 Samples make_adding(const GeneratorConfig& config);
 
-struct CirclePoint {
-  double cosine, sine;
-};
-/// cos and sin of pi * turn for 0 <= turn < 2, by fixed polynomials (libm's last bit differs between machines).
-/// Absolute error below 2^-51.
-CirclePoint unit_circle(double turn);
+/// The copy task: tokens [steps] with a class for every step. Token 0 is a blank, 1 the signal to recall, 2 and above
+/// are `classes` symbols. A sample begins with n = min(10, steps / 3) symbols, uniform, and has the signal n + 1 steps
+/// before its end; all else is blank. The targets of the last n steps are the symbols, in their order; those before are
+/// blanks. At least 3 steps.
+Samples make_copy(const GeneratorConfig& config);
 
 }  // namespace lockstep

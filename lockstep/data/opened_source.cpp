@@ -87,12 +87,14 @@ struct Generator {
   std::string_view name;
   Samples (*make)(const GeneratorConfig&);
   double default_noise;
+  std::int64_t default_classes = 3;
 };
-constexpr std::array<Generator, 5> kGenerators{{{"quadrants", &make_quadrants, 0.0},
+constexpr std::array<Generator, 6> kGenerators{{{"quadrants", &make_quadrants, 0.0},
                                                 {"moons", &make_moons, 0.1},
                                                 {"circles", &make_circles, 0.05},
                                                 {"blobs", &make_blobs, 1.0},
-                                                {"adding", &make_adding, 0.0}}};
+                                                {"adding", &make_adding, 0.0},
+                                                {"copy", &make_copy, 0.0, 8}}};
 constexpr std::int64_t kMaxGenerated = std::int64_t{1} << 32;
 
 OpenedSource open_generator(const Generator& generator, const DataConfig& config) {
@@ -109,16 +111,18 @@ OpenedSource open_generator(const Generator& generator, const DataConfig& config
                          .seed = config.seed,
                          .noise = config.noise < 0 ? generator.default_noise : config.noise,
                          .factor = config.factor,
-                         .classes = config.classes == 0 ? 3 : config.classes,
+                         .classes = config.classes == 0 ? generator.default_classes : config.classes,
                          .features = config.features == 0 ? 2 : config.features,
                          .steps = config.steps == 0 ? 50 : config.steps};
-  require_setting(wanted.steps >= 2 && wanted.steps <= 1 << 20, config, "steps",
+  const bool copies = generator.make == &make_copy;
+  require_setting(!copies || wanted.noise == 0, config, "noise", "tokens take no noise; leave data.noise out");
+  require_setting(wanted.steps >= (copies ? 3 : 2) && wanted.steps <= 1 << 20, config, "steps",
                   fmt::format("steps {} is out of range", wanted.steps));
   require_setting(config.layout.empty(), config, "layout", "layout is for files of images");
   require_setting(config.weights.empty(), config, "weights",
                   "generated samples have no weights; train.class_weights weighs classes");
   OpenedSource opened;
-  if (generator.make != &make_adding)
+  if (generator.make != &make_adding && !copies)
     opened.label_rule = label_rule_names()[static_cast<std::size_t>(LabelRule::as_stored)];
   opened.train = finish_samples(generator.make(wanted), config, generator.name);
   if (config.test_count > 0) {

@@ -65,6 +65,16 @@ class Tables(ProgramTest):
         result = self.succeed("train", "a.toml", "--out", "b", "--set", "train.epochs=1")
         self.assertIn("train.csv: the columns called pixel hold integers from 0 to 249; data.scale = 255", result.err)
 
+    def test_the_samples_say_the_input(self):
+        self.write("train.csv", digits(60))
+        model = DIGITS.replace('test = "test.csv"\n', "").replace('sizes = "16-12-3"', 'layers = [{linear = 3}]')
+        self.write("a.toml", model)
+        self.write("b.toml", model.replace("[model]", "[model]\ninput = [16]"))
+        result = self.succeed("train", "a.toml", "--out", "a", "--json", "--set", "train.epochs=1")
+        self.assertIn("model.input = [16], the shape of the samples", result.err)
+        said = self.succeed("train", "b.toml", "--out", "b", "--json", "--set", "train.epochs=1")
+        self.assertEqual(json.loads(result.out)["weight_hash"], json.loads(said.out)["weight_hash"])
+
     def test_one_class_is_refused(self):
         self.write("train.csv", digits(60))
         self.write("a.toml", DIGITS.replace('test = "test.csv"\n', ""))

@@ -57,7 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[data]\nsource = \"moons\"\n[train.data]\n[epochs]", "",
             "a.toml:4: epochs: stands outside the sections; did you mean train.epochs?"},
         Bad{"[data]\nsource = \"moons\"\n[xyzzy]", "",
-            "a.toml:3: xyzzy: unknown section; a configuration has data, model, train, checkpoint, log, parallel"},
+            "a.toml:3: xyzzy: unknown section; a configuration has data, model, train, checkpoint, log, guard, "
+            "parallel"},
         Bad{"", "trian.epochs=3", "--set trian.epochs=3: trian: unknown section; did you mean train?"},
         Bad{"loss = \"crossentropy\"", "",
             "a.toml:8: train.loss: unknown name \"crossentropy\"; did you mean cross-entropy?"},
@@ -81,11 +82,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"schedule = {name = \"plateau\", metric = \"f2\"}", "",
             "a.toml:8: train.schedule.metric: unknown metric \"f2\"; there are loss, accuracy, top-K, precision, "
             "recall, "
-            "f1, auc, mae, rmse, r2"},
+            "f1, auc, mae, rmse, r2, perplexity, bits"},
         Bad{"metrics = [\"f1\", \"top-x\"]", "",
             "a.toml:8: train.metrics[1]: unknown metric \"top-x\"; there are loss, accuracy, top-K, precision, recall, "
             "f1, "
-            "auc, mae, rmse, r2"},
+            "auc, mae, rmse, r2, perplexity, bits"},
         Bad{"metrics = [\"f1\", \"f1\"]", "", "a.toml:8: train.metrics[1]: stands there twice"},
         Bad{"early_stopping = {metric = \"loss\"}", "",
             "a.toml:8: train.early_stopping.patience: missing; the epochs to wait for a gain, for example 10"},
@@ -102,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
             "a.toml:8: train.schedule.every: unknown key; train.schedule has name, warmup_steps, final"},
         Bad{"", "model.init=xavier",
             "--set model.init=xavier: model.init: unknown name \"xavier\"; known are uniform, normal, "
-            "xavier-uniform, xavier-normal, fan-in-uniform, he-uniform, he-normal, zeros, constant"},
+            "xavier-uniform, xavier-normal, fan-in-uniform, he-uniform, he-normal, zeros, constant, sinusoidal"},
         Bad{"", "model.precision=float16",
             "--set model.precision=float16: model.precision: unknown name \"float16\"; did you mean float32?"}));
 
@@ -144,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"", "model.layers=[{linear = 0}]",
             "--set model.layers=[{linear = 0}]: model.layers[0].linear: must be from 1 to 16777216, got 0"},
         Bad{"", "model.layers=[{linear = {units = 3}}]",
-            "--set model.layers=[{linear = {units = 3}}]: model.layers[0].linear.units: unknown key; "
-            "model.layers[0].linear has out, bias, init, per_step"},
+            "--set model.layers=[{linear = {units = 3}}]: model.layers[0].linear.units: unknown key; did you mean "
+            "model.layers[0].linear.out?"},
         Bad{"", "model.layers=[{linear = {bias = true}}]",
             "--set model.layers=[{linear = {bias = true}}]: model.layers[0].linear.out: missing; the number of "
             "outputs"},
@@ -174,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
             "from 1 to 4096, got 0"},
         Bad{"", "model.layers=[{conv2d = {out = 3, kernel = 3, padding = 1}}]",
             "--set model.layers=[{conv2d = {out = 3, kernel = 3, padding = 1}}]: model.layers[0].conv2d.padding: "
-            "unknown key; model.layers[0].conv2d has out, kernel, stride, pad, dilation, groups, bias, init"},
+            "unknown key; did you mean model.layers[0].conv2d.pad?"},
         Bad{"", "model.layers=[{max_pool2d = 0}]",
             "--set model.layers=[{max_pool2d = 0}]: model.layers[0].max_pool2d: must be from 1 to 4096, got 0"},
         Bad{"", "model.layers=[{dropout = 1}]",
@@ -240,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
             "biases"},
         Bad{"", "model.init=3",
             "--set model.init=3: model.init: must be one of uniform, normal, xavier-uniform, xavier-normal, "
-            "fan-in-uniform, he-uniform, he-normal, zeros, constant, not a whole number: 3"}));
+            "fan-in-uniform, he-uniform, he-normal, zeros, constant, sinusoidal, not a whole number: 3"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Data, BadConfig,

@@ -137,8 +137,9 @@ TEST(ConfigurationDocs, HasTheTablesOfTheRecords) {
         kinds_table<Init>("initialiser"), section_table(RunConfig{}, train_fields()), names_table<Loss>("loss"),
         variant_table("optimiser", std::type_identity<OptimizerSpec>{}), kinds_table<Schedule>("schedule"),
         kinds_table<Averaging>("average"), section_table(CheckpointConfig{}, checkpoint_fields()),
-        section_table(LogConfig{}, log_fields()), section_table(ParallelOptions{}, parallel_fields()),
-        names_table<RankReduction>("reduce"), names_table<PipelineSchedule>("schedule of a pipeline")})
+        section_table(LogConfig{}, log_fields()), section_table(GuardOptions{}, guard_fields()),
+        section_table(ParallelOptions{}, parallel_fields()), names_table<RankReduction>("reduce"),
+        names_table<PipelineSchedule>("schedule of a pipeline")})
     EXPECT_NE(docs.str().find("\n" + table + "\n"), std::string::npos)
         << "docs/configuration.md lacks this table, or has an older one:\n"
         << table;

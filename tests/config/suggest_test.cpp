@@ -23,6 +23,7 @@ TEST(Suggest, NearestTakesTheClosestName) {
   EXPECT_EQ(nearest("epoch", kNames), "epochs");
   EXPECT_EQ(nearest("bacth", kNames), "batch");
   EXPECT_EQ(nearest("optimiser", kNames), "optimizer");
+  EXPECT_EQ(nearest("batch-size", kNames), "batch");  // what others call it
 }
 
 TEST(Suggest, NearestIgnoresCaseAndTheKindOfDash) {
