@@ -5,8 +5,10 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/commands/commands.hpp"
 #include "cli/output/console.hpp"
@@ -37,9 +39,8 @@ int run(int argc, char** argv, lockstep::cli::Console& console) {
   return static_cast<int>(ErrorCode::done);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// Runs a command; every failure becomes a line and a code.
+int run_and_report(int argc, char** argv) {
   lockstep::cli::prepare_standard_streams();
   lockstep::cli::Console console;
   try {
@@ -58,5 +59,18 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return fail(console, ErrorCode::bug,
                 fmt::format("this is a fault of Lockstep, please report it with the command: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_and_report(argc, argv);
+  } catch (const std::bad_alloc&) {
+    // There was no memory for the message of a failure either.
+    constexpr std::string_view kLine = "lockstep: out of memory\n";
+    static_cast<void>(!::write(STDERR_FILENO, kLine.data(), kLine.size()));
+    return static_cast<int>(ErrorCode::resources);
   }
 }

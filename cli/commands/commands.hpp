@@ -15,6 +15,7 @@ RunCommand export_command(Options& options);
 RunCommand launch_command(Options& options);
 RunCommand report_command(Options& options);
 RunCommand compare_command(Options& options);
+RunCommand diff_command(Options& options);
 RunCommand verify_command(Options& options);
 RunCommand sweep_command(Options& options);
 RunCommand doctor_command(Options& options);

@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
      "Do not say what is started; train has a --quiet of its own"},
     {"report", "Make the report of a run or of measurements again, without measuring", report_command},
     {"compare", "Runs beside each other: scores, configurations, the same bits or not", compare_command},
+    {"diff", "Where two runs that should agree part: step, phase, layer, element", diff_command},
     {"verify", "Compute a run again, and say whether it is what it claims", verify_command},
     {"sweep", "Train every combination of some values, side by side", sweep_command},
     {"ladder", "Measure a training on every rung of this machine", ladder_command},
@@ -49,14 +50,15 @@ constexpr const char* kExamples = R"(Examples:
   lockstep report runs/small
   lockstep sweep examples/moons.toml --grid train.optimizer.lr=0.01,0.1 --runs 2
   lockstep compare runs/moons-1 runs/moons-2
+  lockstep diff runs/moons-1 runs/moons-2
   lockstep verify runs/moons-1
   lockstep ladder examples/lenet5-fashion.toml
   mpirun -n 4 lockstep train examples/lenet5-fashion.toml --threads 1
   lockstep launch -n 4 train examples/lenet5-fashion.toml --threads 1 --out runs/four
 
 Exit codes: 0 done, 1 a fault of Lockstep, 2 command line or configuration, 3 input data, 4 model or checkpoint
-unusable, 5 out of disk, memory or a limit, 6 run directory in use, 7 a rank is lost, 8 diverged, 9 the ranks disagree
-or a run is not what it claims, 10 stopped by a signal and saved.)";
+unusable, 5 out of disk, memory or a limit, 6 run directory in use, 7 a rank is lost, 8 diverged, 9 the ranks disagree,
+the hardware is wrong or a run is not what it claims, 10 stopped by a signal and saved.)";
 
 }  // namespace
 

@@ -42,6 +42,7 @@ constexpr EnvironmentVariable kVariables[] = {
     choice("LOCKSTEP_OPENCL_LANES", "1, 8, 16", "8", "samples of a work-item: 1 makes a processor run what a GPU runs, for tests"),
     choice("LOCKSTEP_OPENCL_LOG", "0, 1", "1", "1: print the whole log of an OpenCL program that does not compile"),
     {"LOCKSTEP_PEER_TIMEOUT", Kind::seconds, 0.001, 86400, "", "30", "seconds after which a silent rank counts as lost"},
+    text("LOCKSTEP_PLANT_FAULT", "gradient@5", "plants a fault of the hardware, to test that it is found: docs/reliability.md"),
     text("LOCKSTEP_PYTHON", "/usr/bin/python3", "the Python that has PyTorch and JAX"),
     choice("LOCKSTEP_STEP_THREADS", "auto, all", "all", "all: every thread takes part in every step, also where fewer are faster"),
     // Of others, which Lockstep respects.

@@ -27,7 +27,15 @@ LOCKSTEP_INLINE constexpr std::array<std::uint32_t, 4> philox4x32_10(PhiloxCount
 }
 
 /// What a random number is for. The values are part of the stream: never renumber them.
-enum class Purpose : std::uint32_t { init = 1, shuffle = 2, dropout = 3, augment = 4, data = 5, split = 6 };
+enum class Purpose : std::uint32_t {
+  init = 1,
+  shuffle = 2,
+  dropout = 3,
+  augment = 4,
+  data = 5,
+  split = 6,
+  recheck = 7
+};
 
 /// Names one stream of random words. Limits: epoch < 2^24, sample < 2^40, layer < 2^16, block < 2^40; within
 /// them no two (key, block) share a Philox input. Larger values lose their high bits.

@@ -179,7 +179,7 @@ std::unique_ptr<Transport> make_mpi_transport(const Launcher& launcher, LibraryC
         fmt::format("{} started {} processes, but each finds {} with {}: the launcher and the MPI library do not "
                     "belong together; use the mpirun of that library",
                     launcher.name, launcher.size, facts.size, facts.library));
-  return std::make_unique<MpiTransport>(plugin, group, facts, too_few(processors), calls);
+  return make_checked_transport(std::make_unique<MpiTransport>(plugin, group, facts, too_few(processors), calls));
 }
 
 std::unique_ptr<Transport> make_mpi_transport(const MpiCommunicator& communicator, LibraryCalls* calls) {
@@ -195,11 +195,11 @@ std::unique_ptr<Transport> make_mpi_transport(const MpiCommunicator& communicato
                 fmt::format("the communicator belongs to another copy of {} than the one that Lockstep's part for it "
                             "opens; both must use the library of the launcher",
                             name));
-  return std::make_unique<MpiTransport>(plugin, group, facts, too_few(processors), calls);
+  return make_checked_transport(std::make_unique<MpiTransport>(plugin, group, facts, too_few(processors), calls));
 }
 
 bool has_ranks_of(const Transport& transport, const MpiCommunicator& communicator) {
-  const auto* const mpi = dynamic_cast<const MpiTransport*>(&transport);
+  const auto* const mpi = dynamic_cast<const MpiTransport*>(&transport.innermost());
   if (mpi == nullptr) return false;
   const std::lock_guard lock(library_mutex);
   int same = 0;

@@ -45,12 +45,14 @@ std::chrono::nanoseconds wait_timeout() { return std::max<std::chrono::nanosecon
 Ranks::Ranks(std::unique_ptr<Transport> transport, std::chrono::nanoseconds timeout)
     : transport_(std::move(transport)),
       timeout_(timeout),
+      sharers_(transport_->size()),
       shares_cores_(transport_->shares_cores()),
       status_(std::make_shared<RankStatus>()) {}
 
 Ranks::Ranks(Ranks& all, std::vector<int> ranks, int channel)
     : transport_(make_group_transport(all.transport(), std::move(ranks), channel)),
       timeout_(all.timeout_),
+      sharers_(transport_->size()),
       shares_cores_(transport_->shares_cores()),
       status_(all.status_) {}
 

@@ -1,7 +1,9 @@
 #pragma once
 // The ranks of a run as the trainer sees them: small exchanges with a deadline, on top of a transport.
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +56,10 @@ class Ranks {
   Transport& transport() { return *transport_; }
 
   /// This rank's share of [0, count): [share(count, rank()), share(count, rank() + 1)).
-  std::int64_t share(std::int64_t count, int rank) const { return count * rank / size(); }
+  std::int64_t share(std::int64_t count, int rank) const { return count * std::min(rank, sharers_) / sharers_; }
+  /// From now on the first 2^k ranks alone have shares, as many as there are: a share of 2^j things is an aligned power
+  /// of two of them, or nothing.
+  void share_in_halves() { sharers_ = static_cast<int>(std::bit_floor(static_cast<unsigned>(size()))); }
 
   /// Messages of one exchange: started here, finished together by wait(). Empty ones are not sent.
   void send(int to, std::span<const std::byte> bytes);
@@ -105,6 +110,7 @@ class Ranks {
 
   std::unique_ptr<Transport> transport_;
   std::chrono::nanoseconds timeout_;
+  int sharers_;  // ranks that have shares
   bool shares_cores_;
   std::vector<Pending> pending_;
   std::shared_ptr<RankStatus> status_;  // one for all groups of this rank

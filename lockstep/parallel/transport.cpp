@@ -124,6 +124,8 @@ class GroupTransport final : public Transport {
   std::string host() const override { return all_.host(); }
   std::string describe() const override { return all_.describe(); }
   bool takes_memory_of(std::string_view backend) const override { return all_.takes_memory_of(backend); }
+  void check_messages(bool on) override { all_.check_messages(on); }
+  const Transport& innermost() const override { return all_.innermost(); }
 
   TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
     return all_.start_send(ranks_[static_cast<std::size_t>(to)], channel_ + channel, bytes);

@@ -53,6 +53,12 @@ class Transport {
     static_cast<void>(backend);
     return false;
   }
+
+  /// Whether messages travel with a checksum, where this transport has any: not for bytes in the memory of a device.
+  /// The same on all ranks, and while none is under way.
+  virtual void check_messages(bool /*on*/) {}
+  /// The transport that moves the bytes.
+  virtual const Transport& innermost() const { return *this; }
 };
 
 /// The only rank of a run.
@@ -61,6 +67,10 @@ std::unique_ptr<Transport> make_self_transport();
 /// Ranks as threads of one process, for tests of everything above the transport, without a launcher: one end for each
 /// of `size` ranks, by rank; each may be used by a thread of its own.
 std::vector<std::unique_ptr<Transport>> make_thread_transports(int size);
+
+/// A checksum travels with every message of `inner`: a message that arrives with other bits than were sent is
+/// Error(integrity), which names both ranks.
+std::unique_ptr<Transport> make_checked_transport(std::unique_ptr<Transport> inner);
 
 /// Some of the ranks of `all`, this one among them, as the ranks 0, 1, ... of a transport of their own: its channel 0
 /// is the given one of `all`. A library's sum is still over all of `all`. `all` must outlive it.

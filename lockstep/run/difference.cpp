@@ -38,11 +38,8 @@ std::string element_difference(const Network& network, const std::string& what, 
   const auto first = std::mismatch(claimed.data(), end, computed.data(), same);
   if (first.first == end) return "";
   const std::int64_t at = first.first - claimed.data();
-  for (const ParameterInfo& info : network.parameters())
-    if (at >= info.offset && at < info.offset + info.elements())
-      return fmt::format("{} {}[{}] is {} there and {} here", what, info.name, at - info.offset, *first.first,
-                         *first.second);
-  return fmt::format("{} [{}] is {} there and {} here", what, at, *first.first, *first.second);
+  return fmt::format("{} {} is {} there and {} here", what, element_name(network.parameters(), at), *first.first,
+                     *first.second);
 }
 
 }  // namespace

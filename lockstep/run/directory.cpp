@@ -19,6 +19,7 @@
 
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/folder.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/model/checkpoint_store.hpp"
 #include "lockstep/run/output_folder.hpp"
@@ -92,7 +93,10 @@ fs::path make_numbered(const std::string& name) {
   make_output_folder("runs");
   for (int n = 1; n <= kMaxRuns; ++n) {
     fs::path path = fs::path("runs") / fmt::format("{}-{}", name, n);
-    if (::mkdir(path.c_str(), 0777) == 0) return path;
+    if (::mkdir(path.c_str(), 0777) == 0) {
+      sync_entry(path);
+      return path;
+    }
     if (errno != EEXIST) fail_output_folder(path, errno);
   }
   throw Error(ErrorCode::resources,
@@ -116,8 +120,14 @@ void fail_output_folder(const fs::path& folder, int error_number) {
 
 void make_output_folder(const fs::path& folder) {
   std::error_code error;
+  fs::path whole = fs::absolute(folder).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();  // it ended with a slash
+  fs::path known = whole;
+  while (known.has_relative_path() && !fs::exists(known, error)) known = known.parent_path();
   fs::create_directories(folder, error);
   if (error) fail_output_folder(folder, error.value());
+  // Files that were synced in it would be lost with it.
+  sync_made_folders(whole, known);
   if (::access(folder.c_str(), W_OK | X_OK) != 0) fail_folder("cannot write to", folder, errno);
 }
 

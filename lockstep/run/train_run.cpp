@@ -128,6 +128,7 @@ class TrainRun {
                  .validation = work_->data.validation.get(),
                  .requests = [&](std::int64_t) { return StepRequests{.stop = is_stop_requested()}; },
                  .on_step = on_step,
+                 .on_fault = [&](const std::string& line) { observer_.alarm("warning: " + line); },
                  .samples = last_validation()});
     if (const Dataset* last = last_scored()) trainer.evaluate(*last, &samples_);
     return {.config = work_->config, .ranks = ranks_.size()};
@@ -276,15 +277,25 @@ class TrainRun {
                                        .requests = requests,
                                        .on_step = on_step,
                                        .on_epoch = [&](const EpochReport& report) { end_epoch(report, lines, result); },
+                                       .on_fault = [&](const std::string& line) { observer_.warn(line); },
                                        .samples = last_validation(),
                                        .profile = profile_ ? &profile_->spans() : nullptr});
     } catch (const Stopped& at) {
       stop(at, checkpoints, result);
     }
     result.seconds = timer.seconds();
-    result.samples = (trainer.state().epoch - before.epoch) * samples - before.samples;
+    note_guard();
+    result.samples = (trainer.counts().epoch - before.epoch) * samples - before.samples;
     ranks_.note_phase("saving");
     result.checkpoint = checkpoints.save(trainer);
+  }
+
+  void note_guard() {
+    if (work_->config.train.guard.recheck == 0) return;
+    const GuardCounts counts = work_->trainer.guard_counts();
+    observer_.note(fmt::format("guard: {} computed twice, {}",
+                               count_of(counts.rechecked, "chunk of slots", "chunks of slots"),
+                               count_of(counts.differences, "difference")));
   }
 
   void end_epoch(const EpochReport& report, RunLines& lines, RunResult& result) {

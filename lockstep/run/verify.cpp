@@ -263,7 +263,7 @@ class Verifier {
     Replay replay(options_.observer);
     bool given_up = false;
     const RunOptions run{.set = {"checkpoint.every_steps=0", "checkpoint.every_minutes=0", "log.tensorboard=false",
-                                 "parallel.pipeline=1", "parallel.tensor=1"},
+                                 "guard.recheck=0", "parallel.pipeline=1", "parallel.tensor=1"},
                          .out = folder.string(),
                          .resume = from != nullptr,
                          .backend = options_.backend,

@@ -40,6 +40,64 @@ TEST(Ranks, SharesAreGathered) {
       });
 }
 
+/// Flips a bit of one message that it sends.
+class DamagingTransport final : public Transport {
+ public:
+  DamagingTransport(std::unique_ptr<Transport> inner, int number) : inner_(std::move(inner)), number_(number) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  int local_size() const override { return inner_->local_size(); }
+  int local_rank() const override { return inner_->local_rank(); }
+  std::string host() const override { return inner_->host(); }
+  std::string describe() const override { return inner_->describe(); }
+  TransportRequest start_send(int to, int channel, std::span<const std::byte> bytes) override {
+    std::vector<std::byte> changed(bytes.begin(), bytes.end());
+    if (rank() == 1 && --number_ == 0) changed[changed.size() / 3] ^= std::byte{1};
+    return inner_->start_send(to, channel, changed);  // which copies the bytes
+  }
+  TransportRequest start_receive(int from, int channel, std::span<std::byte> bytes) override {
+    return inner_->start_receive(from, channel, bytes);
+  }
+  bool finished(TransportRequest request) override { return inner_->finished(request); }
+  TransportRequest start_library_sum(std::span<float> values) override { return inner_->start_library_sum(values); }
+  TransportRequest start_library_sum(std::span<double> values) override { return inner_->start_library_sum(values); }
+  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+
+ private:
+  std::unique_ptr<Transport> inner_;
+  int number_;
+};
+
+/// Short and long messages, several at once, between two ranks.
+void exchange_vectors(Ranks& ranks) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, std::size_t{100'000}}) {
+    const std::vector<double> own(size, 1.5 + ranks.rank());
+    std::vector<double> theirs(size);
+    ranks.exchange(std::as_bytes(std::span(own)), [&](int) { return std::as_writable_bytes(std::span(theirs)); });
+    ranks.exchange(std::as_bytes(std::span(own)), [&](int) { return std::as_writable_bytes(std::span(theirs)); });
+    ranks.wait("test");
+    EXPECT_EQ(theirs, std::vector<double>(size, 1.5 + (1 - ranks.rank())));
+  }
+}
+
+TEST(Ranks, EveryDamagedMessageIsFound) {
+  // With their checksums rank 1 sends 8 messages; the first 4 have them behind their bytes.
+  for (int number = 1; number <= 8; ++number) {
+    const auto wrap = [&](std::unique_ptr<Transport> end) {
+      return make_checked_transport(std::make_unique<DamagingTransport>(std::move(end), number));
+    };
+    try {
+      run_ranks(2, exchange_vectors, std::chrono::seconds(60), wrap);
+      FAIL() << "message " << number;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::integrity);
+      EXPECT_NE(std::string(error.what()).find("from rank 1 to rank 0 on localhost"), std::string::npos)
+          << error.what();
+    }
+  }
+  run_ranks(2, exchange_vectors, std::chrono::seconds(60), make_checked_transport);
+}
+
 TEST(Ranks, ASilentPeerIsNamed) {
   try {
     run_ranks(
