@@ -99,10 +99,27 @@ class Prediction {
     const auto data = load_picture(path, model_, arguments_.picture, console_);
     std::vector<Answer> answers = outputs_.answers(*data, ids_from(0, data->size()));
     for (std::size_t i = 0; i < answers.size(); ++i)
-      items_.push_back({answers.size() == 1 ? path : fmt::format("{}[{}]", path, i), -1, {}, std::move(answers[i])});
+      items_.push_back(
+          {answers.size() == 1 ? path : fmt::format("{}[{}]", path, i), -1, -1, {}, std::move(answers[i])});
+  }
+
+  /// An answer for every step.
+  void add_steps(const Dataset& data, const std::vector<std::int64_t>& ids) {
+    const std::vector<std::vector<Answer>> answers = outputs_.step_answers(data, ids);
+    const auto count = static_cast<std::int64_t>(ids.size());
+    const bool known = data.step_classes() > 0;
+    std::vector<double> classes(static_cast<std::size_t>(known ? data.target_size() * count : 0));
+    if (known) data.targets(ids, dense_matrix(classes.data(), data.target_size(), count));
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      for (std::size_t t = 0; t < answers[i].size(); ++t)
+        items_.push_back({.name = fmt::format("row {}", ids[i]),
+                          .step = static_cast<std::int64_t>(t),
+                          .label = known ? static_cast<std::int32_t>(classes[t * ids.size() + i]) : -1,
+                          .answer = answers[i][t]});
   }
 
   void add(const Dataset& data, const std::vector<std::int64_t>& ids) {
+    if (outputs_.steps() > 0) return add_steps(data, ids);
     std::vector<Answer> answers = outputs_.answers(data, ids);
     std::vector<std::int32_t> labels(ids.size(), -1);
     std::vector<double> targets;
@@ -114,7 +131,7 @@ class Prediction {
       data.targets(ids, dense_matrix(targets.data(), width, count));
     }
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      PredictedSample item{fmt::format("row {}", ids[i]), labels[i], {}, std::move(answers[i])};
+      PredictedSample item{fmt::format("row {}", ids[i]), -1, labels[i], {}, std::move(answers[i])};
       for (std::int64_t k = 0; k < width; ++k) item.target.push_back(targets[static_cast<std::size_t>(k * count) + i]);
       items_.push_back(std::move(item));
     }

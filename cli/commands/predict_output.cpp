@@ -43,6 +43,17 @@ std::string truth_of(const PredictedSample& sample, const Outputs& outputs) {
   return fmt::format("{}", fmt::join(sample.target, " "));
 }
 
+/// "row 3", or "row 3 step 5".
+std::string name_of(const PredictedSample& sample) {
+  return sample.step < 0 ? sample.name : fmt::format("{} step {}", sample.name, sample.step);
+}
+
+Json named(const PredictedSample& sample) {
+  Json entry = {{"input", sample.name}};
+  if (sample.step >= 0) entry["step"] = sample.step;
+  return entry;
+}
+
 }  // namespace
 
 std::string predictions_text(const std::vector<PredictedSample>& samples, const Outputs& outputs, std::int64_t top) {
@@ -52,7 +63,7 @@ std::string predictions_text(const std::vector<PredictedSample>& samples, const 
   if (outputs.classes() || labelled)
     table.row(labelled ? std::vector<std::string>{"", "true", "answer"} : std::vector<std::string>{"", "answer"});
   for (const PredictedSample& sample : samples) {
-    std::vector<std::string> cells = {one_line(sample.name)};
+    std::vector<std::string> cells = {one_line(name_of(sample))};
     if (labelled) cells.push_back(one_line(truth_of(sample, outputs)));
     std::vector<std::int64_t> classes = ranking(sample.answer);
     classes.resize(std::min(classes.size(), static_cast<std::size_t>(top)));
@@ -69,7 +80,7 @@ std::string predictions_text(const std::vector<PredictedSample>& samples, const 
 std::string predictions_json(const std::vector<PredictedSample>& samples, const Outputs& outputs) {
   Json list = Json::array();
   for (const PredictedSample& sample : samples) {
-    Json entry = {{"input", sample.name}};
+    Json entry = named(sample);
     if (sample.label >= 0) entry["label"] = sample.label;
     if (!sample.target.empty()) entry["target"] = sample.target;
     if (outputs.classes()) {
@@ -94,7 +105,7 @@ std::string predictions_csv(const std::vector<PredictedSample>& samples, const O
   }
   std::string text = fmt::format("{}\n", fmt::join(line, ","));
   for (const PredictedSample& sample : samples) {
-    line = {csv_field(sample.name)};
+    line = {csv_field(name_of(sample))};
     if (with_truth) line.push_back(csv_field(truth_of(sample, outputs)));
     if (outputs.classes()) {
       line.push_back(csv_field(outputs.name(sample.answer.best)));
@@ -110,7 +121,7 @@ std::string predictions_json_lines(const std::vector<PredictedSample>& samples, 
                                    bool with_truth) {
   std::string text;
   for (const PredictedSample& sample : samples) {
-    Json entry = {{"input", sample.name}};
+    Json entry = named(sample);
     if (with_truth && sample.label >= 0) entry["true"] = outputs.name(sample.label);
     if (with_truth && sample.label < 0) entry["true"] = sample.target;
     if (outputs.classes()) entry["answer"] = outputs.name(sample.answer.best);

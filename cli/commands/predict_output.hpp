@@ -9,9 +9,11 @@
 
 namespace lockstep::cli {
 
-/// A sample, what it is called, its true class (-1: unknown) or real target (empty: unknown), and the model's answer.
+/// A sample or a step of it, what it is called, its true class (-1: unknown) or real target (empty: unknown), and the
+/// model's answer.
 struct PredictedSample {
   std::string name;
+  std::int64_t step = -1;  // of a model with an answer for every step; else -1
   std::int32_t label = -1;
   std::vector<double> target{};
   Answer answer{};
@@ -20,7 +22,8 @@ struct PredictedSample {
 /// The `top` likeliest classes of each sample; the truth beside them where it is known.
 std::string predictions_text(const std::vector<PredictedSample>& samples, const Outputs& outputs, std::int64_t top);
 
-/// [{"input": "row 0", "label": 1, "class": 0, "name": "setosa", "probabilities": [0.9, 0.1]}, ...]
+/// [{"input": "row 0", "label": 1, "class": 0, "name": "setosa", "probabilities": [0.9, 0.1]}, ...]; of a
+/// model with an answer for every step, one for each: {"input": "row 0", "step": 0, ...}
 std::string predictions_json(const std::vector<PredictedSample>& samples, const Outputs& outputs);
 
 /// RFC 4180, with a header: input, true (where wanted), answer, probability, and one column per class; or one column

@@ -32,13 +32,16 @@ void place(Stage& stage, const Network& network, bool trainable) {
                                       [&](const ParameterInfo& each) { return each.name == info.name; });
       stage.places.push_back(static_cast<std::size_t>(found - network.parameters().begin()));
       info.offset = stage.count;
-      const Piece piece{stage.count, found->offset + info.skipped, info.elements()};
-      const bool more = stage.pieces.size() > first_piece;
-      if (more && stage.pieces.back().whole + stage.pieces.back().count == piece.whole)
-        stage.pieces.back().count += piece.count;
-      else if (piece.count > 0)
-        stage.pieces.push_back(piece);
-      stage.count += piece.count;
+      for (std::int64_t block = 0; block < info.blocks; ++block) {
+        const std::int64_t first = found->offset + block * (found->elements() / info.blocks) + info.skipped;
+        const Piece piece{stage.count, first, info.elements() / info.blocks};
+        const bool more = stage.pieces.size() > first_piece;
+        if (more && stage.pieces.back().whole + stage.pieces.back().count == piece.whole)
+          stage.pieces.back().count += piece.count;
+        else if (piece.count > 0)
+          stage.pieces.push_back(piece);
+        stage.count += piece.count;
+      }
       stage.parameters.push_back(info);
     }
   });

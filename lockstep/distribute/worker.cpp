@@ -41,68 +41,41 @@ LossTargets<T> Worker<T>::load_targets(const Chunk& chunk) {
   return targets;
 }
 
-/// Labels of all steps: that of step t of sample s at t * stride + s, as the outputs lie. Columns that pad a step have
-/// a label of their own too, so that the loss may work on all of them.
-template <class T>
-void Worker<T>::load_step_targets(const Chunk& chunk, std::int64_t stride) {
-  const auto samples = static_cast<std::int64_t>(chunk.ids.size()), steps = chunk.data.target_size();
-  const auto all = static_cast<std::size_t>(steps * stride);
-  if (targets_.size() < steps * stride) targets_ = AlignedBuffer<T>(steps * stride);
-  const Matrix<T> values{targets_.data(), steps, samples, stride};
-  chunk.data.targets(chunk.ids, values);
-  labels_.assign(std::max(labels_.size(), all), 0);
-  for (std::int64_t t = 0; t < steps; ++t)
-    for (std::int64_t s = 0; s < samples; ++s)
-      labels_[static_cast<std::size_t>(t * stride + s)] = static_cast<std::int32_t>(values(t, s));
-  lengths_.clear();
-  if (!chunk.data.has_lengths()) return;
-  lengths_.resize(chunk.ids.size());
-  chunk.data.lengths(chunk.ids, lengths_);
-  if (weights_.size() < steps * stride) weights_ = AlignedBuffer<T>(steps * stride);
-  for (std::int64_t t = 0; t < steps; ++t)
-    for (std::int64_t s = 0; s < stride; ++s)
-      weights_[t * stride + s] = s < samples && t < lengths_[static_cast<std::size_t>(s)] ? T(1) : T(0);
-}
-
-/// The same as score_outputs where every step has a class: the loss takes each step of a sample for a sample. A slot's
-/// sum is one chain over its samples, ascending, and over the steps of each.
+/// The same as score_outputs where every step has a class: the loss takes each step of a sample for a sample.
 template <class T>
 Matrix<T> Worker<T>::score_steps(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores) {
   const auto samples = static_cast<std::int64_t>(chunk.ids.size()), steps = chunk.data.target_size();
-  const std::int64_t stride = buffers.y.stride, classes = stage_.outputs / steps, cols = (steps - 1) * stride + samples;
-  load_step_targets(chunk, stride);
-  if (losses_.size() < steps * stride) losses_ = AlignedBuffer<T>(steps * stride);
-  const ConstMatrix<T> z{buffers.y.data, classes, cols, steps * stride};
-  Matrix<T> dz;
-  if (chunk.gradients != nullptr) dz = {buffers.gradient.data(), classes, cols, steps * stride};
+  const std::int64_t stride = buffers.y.stride, classes = stage_.outputs / steps, all = steps * stride;
+  const std::int64_t columns = all - stride + samples;
+  lengths_.resize(chunk.data.has_lengths() ? chunk.ids.size() : 0);
+  if (chunk.data.has_lengths()) chunk.data.lengths(chunk.ids, lengths_);
+  labels_.resize(std::max(labels_.size(), static_cast<std::size_t>(all)));
+  if (losses_.size() < all) losses_ = AlignedBuffer<T>(all);
+  if (!lengths_.empty() && weights_.size() < all) weights_ = AlignedBuffer<T>(all);
+  T* const weights = lengths_.empty() ? nullptr : weights_.data();
+  step_targets_.gather(chunk.data, chunk.ids, stride, labels_.data(), lengths_, weights);
+  const ConstMatrix<T> z{buffers.y.data, classes, columns, all};
   LossGradient<T> arguments = loss_.arguments<T>(chunk.gradients != nullptr);
   arguments.scale = chunk.scale;
   arguments.z = z;
   arguments.targets = {.labels = labels_.data(), .values = {}};
-  arguments.weights = lengths_.empty() ? nullptr : weights_.data();
+  arguments.weights = weights;
   arguments.loss = losses_.data();
-  arguments.dz = dz;
+  if (chunk.gradients != nullptr) arguments.dz = {buffers.gradient.data(), classes, columns, all};
   kernels_.loss_gradient(arguments, context_);
-  best_.assign(static_cast<std::size_t>(cols), 0);
-  for (std::int64_t k = 1; k < classes; ++k)
-    for (std::int64_t c = 0; c < cols; ++c) {
-      std::int32_t& best = best_[static_cast<std::size_t>(c)];
-      if (z(k, c) > z(best, c)) best = static_cast<std::int32_t>(k);
-    }
-  for (std::int64_t slot = 0; slot < chunk.slots.count(); ++slot) {
-    double sum = 0;
-    std::int64_t correct = 0;
-    for (std::int64_t s = chunk.slots.begin(slot); s < chunk.slots.end(slot); ++s)
-      for (std::int64_t t = 0; t < (lengths_.empty() ? steps : lengths_[static_cast<std::size_t>(s)]); ++t) {
-        const auto at = static_cast<std::size_t>(t * stride + s);
-        sum += static_cast<double>(losses_[t * stride + s]);
-        if (best_[at] == labels_[at]) ++correct;
-      }
-    scores.loss[chunk.first_slot + static_cast<std::size_t>(slot)] = sum;
-    scores.correct[chunk.first_slot + static_cast<std::size_t>(slot)] = correct;
-  }
-  if (chunk.gradients != nullptr) dz = {buffers.gradient.data(), stage_.outputs, samples, stride};
-  return dz;
+  kernels_.score_slots({.kind = loss_.kind,
+                        .z = z,
+                        .labels = labels_.data(),
+                        .loss = losses_.data(),
+                        .slots = chunk.slots,
+                        .steps = steps,
+                        .step_stride = stride,
+                        .lengths = lengths_.empty() ? nullptr : lengths_.data(),
+                        .sum = scores.loss.data() + chunk.first_slot,
+                        .correct = scores.correct.data() + chunk.first_slot},
+                       context_);
+  if (chunk.gradients == nullptr) return {};
+  return {buffers.gradient.data(), stage_.outputs, samples, stride};
 }
 
 template <class T>
@@ -129,6 +102,7 @@ Pass<T> Worker<T>::pass_of(const Chunk& chunk, const ChunkBuffers<T>* buffers) {
           .epoch = chunk.epoch,
           .recorder = chunk.recorder,
           .watch = chunk.watch,
+          .batch = chunk.batch,
           .gather = group_};
 }
 

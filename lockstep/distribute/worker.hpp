@@ -10,6 +10,7 @@
 #include "lockstep/data/sample_weights.hpp"
 #include "lockstep/distribute/sample_scores.hpp"
 #include "lockstep/distribute/stage.hpp"
+#include "lockstep/distribute/step_targets.hpp"
 #include "lockstep/distribute/tensor_group.hpp"
 #include "lockstep/kernels/loss.hpp"
 #include "lockstep/lab/lap.hpp"
@@ -61,6 +62,7 @@ class Worker {
     std::uint32_t epoch = 0;
     Recorder* recorder = nullptr;    // null: not profiling
     GradientWatch* watch = nullptr;  // null: no overlap with the reduction
+    BatchSum<T>* batch = nullptr;    // null: no layer needs sums over the batch, or the chunk is the batch
   };
 
   /// Through the whole network: forward, loss and, in training, backward.
@@ -94,7 +96,6 @@ class Worker {
   /// Null: every sample counts 1.
   const T* load_weights(const Chunk& chunk);
   void infer(const Chunk& chunk, PhaseTimes& times);
-  void load_step_targets(const Chunk& chunk, std::int64_t stride);
   Matrix<T> score_steps(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores);
   void end_scores(const Chunk& chunk, Lap& lap, PhaseTimes& times);
   Matrix<T> score_outputs(const Chunk& chunk, ChunkBuffers<T>& buffers, SlotScores& scores, PhaseTimes& times);
@@ -107,7 +108,8 @@ class Worker {
   KernelContext context_;
   ChunkBuffers<T> buffers_;  // of run()
   AlignedBuffer<T> losses_, targets_, outputs_;
-  std::vector<std::int32_t> labels_, best_;  // with a class per step: of all steps
+  std::vector<std::int32_t> labels_;  // with a class per step: of all steps
+  StepTargets<T> step_targets_;
   std::vector<std::int64_t> lengths_;
   AlignedBuffer<T> weights_;
 };

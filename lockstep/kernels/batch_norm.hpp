@@ -1,5 +1,7 @@
 #pragma once
-// Batch normalisation with the statistics of the slot: the same for any number of workers, and no communication.
+// Batch normalisation. With the statistics of the slot: the same for any number of workers, and no communication. With
+// those of the batch the same formulas in parts (the last three operations): a layer adds up over its chunk, the
+// workers add up their chunks in the slot tree (nn/layer.hpp, BatchSum), and n is pixels * samples of the batch.
 //   x, y [channels*pixels, samples]   gamma, beta [channels]   n = pixels * samples of the slot
 //   mean = (sum of x) * (1/n)    var = (sum of (x - mean)^2) * (1/n)    inv_std = 1 / sqrt(var + eps)
 //   y = fma(x - mean, gamma * inv_std, beta)
@@ -54,8 +56,39 @@ struct BatchNormInference {
   Matrix<T> y;
 };
 
+/// sum = the sum of x (centre null), or of (x - centre)^2 by fma, of every channel over the slots of a chunk: ordered
+/// within a slot as above, then the slot tree, with 0 for an empty slot.
+template <class T>
+struct BatchNormSums {
+  std::int64_t channels, pixels;
+  ConstMatrix<T> x;
+  const T* centre;  // [channels]
+  Slots slots;
+  T* sum;
+};
+
+/// y = fma(x - mean, gamma * inv_std, beta), mean and inv_std [channels]. y may be x itself.
+template <class T>
+struct BatchNormNormalise {
+  std::int64_t channels, pixels;
+  ConstMatrix<T> x;
+  const T *gamma, *beta, *mean, *inv_std;
+  Matrix<T> y;
+};
+
+/// dx of BatchNormBackward with given p = sum of dy, q = inv_std * (sum of dy * (x - mean)) and share = 1/n, where
+/// mean, inv_std, p and q are [channels]. dx may be dy itself.
+template <class T>
+struct BatchNormBackwardData {
+  std::int64_t channels, pixels;
+  ConstMatrix<T> x, dy;
+  const T *gamma, *mean, *inv_std, *p, *q;
+  T share;
+  Matrix<T> dx;
+};
+
 /// The running statistics, after a batch: running = (1 - momentum) * running + momentum * (sum / elements), without
-/// fma, where `sum` is BatchNormForward's sum_mean or sum_var over all slots.
+/// fma, where `sum` is BatchNormForward's sum_mean or sum_var over all slots, or the sums of BatchNormSums.
 template <class T>
 struct RunningUpdate {
   std::int64_t count;  // channels

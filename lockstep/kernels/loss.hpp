@@ -99,6 +99,8 @@ struct LossOptions {
 /// What training reports of a chunk, per slot: the sum of its losses and how many predictions are right.
 ///   sum[slot] = a chain over the slot's samples of double(loss), ascending, from 0; 0 for an empty slot
 ///   correct[slot] = samples whose predicted class is their label; 0 where there are no labels
+/// Where every step of a sequence has a class, step t of sample s is column t * step_stride + s of z, labels and loss.
+/// The chain takes the steps of each sample, ascending, as far as its length goes.
 /// The predicted class is the largest output, the first of equal ones; with one output it is 1 from the middle on (0
 /// for a logit, 0.5 for a value trained by squared error or huber).
 template <class T>
@@ -107,9 +109,11 @@ struct ScoreSlots {
   ConstMatrix<T> z;                      // the network's output
   const std::int32_t* labels = nullptr;  // [samples] or null: targets are numbers
   const T* loss;                         // [samples]
-  Slots slots;
-  double* sum;            // [slots]
-  std::int64_t* correct;  // [slots]
+  Slots slots;                           // of samples
+  std::int64_t steps = 1, step_stride = 0;
+  const std::int64_t* lengths = nullptr;  // [samples]; null: all have all steps
+  double* sum;                            // [slots]
+  std::int64_t* correct;                  // [slots]
 };
 
 constexpr Cost loss_cost(std::int64_t outputs, std::int64_t samples, std::size_t scalar) {

@@ -40,6 +40,9 @@
   X(batch_norm_forward, BatchNormForward)                 \
   X(batch_norm_backward, BatchNormBackward)               \
   X(batch_norm_inference, BatchNormInference)             \
+  X(batch_norm_sums, BatchNormSums)                       \
+  X(batch_norm_normalise, BatchNormNormalise)             \
+  X(batch_norm_backward_data, BatchNormBackwardData)      \
   X(layer_norm_forward, LayerNormForward)                 \
   X(layer_norm_backward, LayerNormBackward)               \
   X(lstm_forward, LstmForward)                            \

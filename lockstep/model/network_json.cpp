@@ -80,6 +80,9 @@ struct Writer {
   void operator()(const std::string& key, std::int64_t value) { out[key] = value; }
   void operator()(const std::string& key, bool value) { out[key] = value; }
   void operator()(const std::string& key, double value) { out[key] = value; }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void operator()(const std::string& key, Enum value) { out[key] = name_of(value); }
   void operator()(const std::string& key, const Extent& extent) { out[key] = {extent.height, extent.width}; }
   void operator()(const std::string& key, const std::optional<Extent>& extent) { (*this)(key, extent.value()); }
   void operator()(const std::string& key, const std::vector<LayerSpec>& layers) { out[key] = to_json(layers); }
@@ -104,7 +107,8 @@ Json to_json(const std::vector<LayerSpec>& layers) {
           const auto whole = resolved(layer);
           const std::remove_cvref_t<decltype(whole)> usual{};
           for_each_field(whole, [&](const auto& field, const auto& value) {
-            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, bool>)
+            using Value = std::remove_cvref_t<decltype(value)>;
+            if constexpr (std::is_same_v<Value, bool> || std::is_enum_v<Value>)
               if (field.is_quiet && value == field.of(usual)) return;
             writer(std::string(field.name), value);
           });
@@ -155,6 +159,15 @@ class Reader {
     const Json& json = member(key);
     if (!json.is_boolean()) refuse_network(place(key), "true or false was expected");
     value = json.get<bool>();
+  }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void operator()(const std::string& key, Enum& value) {
+    const Json& json = member(key);
+    const auto& names = names_of<Enum>();
+    const auto found = json.is_string() ? std::ranges::find(names, json.get<std::string>()) : names.end();
+    if (found == names.end()) refuse_network(place(key), fmt::format("one of {} was expected", fmt::join(names, ", ")));
+    value = static_cast<Enum>(found - names.begin());
   }
   void operator()(const std::string& key, double& value) {
     const Json& json = member(key);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lockstep/data/text_source.hpp"
 #include "lockstep/kernels/math/elementary.hpp"
 
 namespace lockstep {
@@ -50,7 +51,14 @@ Answer interpret(std::span<const double> z, std::optional<Loss> loss) {
 }  // namespace
 
 Outputs::Outputs(const Model& model, const PredictOptions& options)
-    : model_(&model), logits_(logits_of(model.network, model.info.loss)), predictor_(logits_, options) {}
+    : model_(&model),
+      logits_(logits_of(model.network, model.info.loss)),
+      predictor_(logits_, options),
+      names_(model.info.class_names) {
+  if (!names_.empty() || !model.info.preparation || model.info.preparation->characters.empty()) return;
+  const Vocabulary vocabulary(model.info.preparation->characters, "the model's vocabulary");
+  for (std::int32_t token = 0; token < vocabulary.size(); ++token) names_.push_back(vocabulary.text(token));
+}
 
 std::vector<Answer> Outputs::answers(const Dataset& data, std::span<const std::int64_t> ids) {
   const std::vector<double> outputs = predictor_.run(data, ids);
@@ -61,9 +69,28 @@ std::vector<Answer> Outputs::answers(const Dataset& data, std::span<const std::i
   return answers;
 }
 
+std::int64_t Outputs::steps() const {
+  const Shape& out = logits_.output();
+  return out.rank() == 2 && model_->info.loss && is_of_softmax(*model_->info.loss) ? out[1] : 0;
+}
+
+std::vector<std::vector<Answer>> Outputs::step_answers(const Dataset& data, std::span<const std::int64_t> ids) {
+  const std::vector<double> outputs = predictor_.run(data, ids);
+  const auto classes = static_cast<std::size_t>(logits_.output()[0]), all = static_cast<std::size_t>(steps());
+  std::vector<std::int64_t> lengths(ids.size(), steps());
+  if (data.has_lengths()) data.lengths(ids, lengths);
+  std::vector<std::vector<Answer>> answers(ids.size());
+  std::vector<double> z(classes);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    for (std::size_t t = 0; t < static_cast<std::size_t>(lengths[i]); ++t) {
+      for (std::size_t k = 0; k < classes; ++k) z[k] = outputs[(i * classes + k) * all + t];
+      answers[i].push_back(interpret(z, model_->info.loss));
+    }
+  return answers;
+}
+
 std::string Outputs::name(std::int64_t k) const {
-  const auto& names = model_->info.class_names;
-  return static_cast<std::size_t>(k) < names.size() ? names[static_cast<std::size_t>(k)] : std::to_string(k);
+  return static_cast<std::size_t>(k) < names_.size() ? names_[static_cast<std::size_t>(k)] : std::to_string(k);
 }
 
 }  // namespace lockstep

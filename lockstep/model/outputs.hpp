@@ -28,16 +28,21 @@ class Outputs {
   Outputs& operator=(const Outputs&) = delete;
 
   std::vector<Answer> answers(const Dataset& data, std::span<const std::int64_t> ids);
+  /// The steps of a model that gives a class for every step of a sequence; else 0.
+  std::int64_t steps() const;
+  /// Its answers to the steps of each sample, as far as the sample's length goes.
+  std::vector<std::vector<Answer>> step_answers(const Dataset& data, std::span<const std::int64_t> ids);
   bool probabilities() const { return model_->info.loss && !is_of_values(*model_->info.loss); }
   /// False for a single plain number: then `best` means nothing.
   bool classes() const { return probabilities() || model_->network.output().elements() > 1; }
-  /// The name of a class: the model's, or its number.
+  /// The name of a class: the model's, the character of a text's vocabulary, or its number.
   std::string name(std::int64_t k) const;
 
  private:
   const Model* model_;
   Network logits_;
   Predictor predictor_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace lockstep

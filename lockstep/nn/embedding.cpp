@@ -1,5 +1,7 @@
 #include "lockstep/nn/embedding.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "lockstep/core/error.hpp"
@@ -61,13 +63,15 @@ class EmbeddingLayer : public Layer<T> {
 template <class T>
 class PositionsLayer : public Layer<T> {
  public:
-  explicit PositionsLayer(const LayerPlan& plan) : Layer<T>(plan), rows_(plan.in.elements()) {}
+  explicit PositionsLayer(const LayerPlan& plan)
+      : Layer<T>(plan), rows_(plan.in.elements()), fixed_(std::get<Positions>(plan.spec.kind).sinusoidal) {}
 
   bool backward_in_place() const override { return true; }
   Sharing sharing() const override { return Sharing::never; }
 
   void forward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
     const ConstMatrix<T> none{nullptr, 0, v.x.cols, v.x.stride};
+    if (fixed_ && pass.training) clear(pass, v.gradients[0]);
     pass.kernels.linear_forward({.x = none, .w = {v.parameters[0], rows_, 0, 0}, .b = v.parameters[0], .y = v.y},
                                 pass.context);
     pass.kernels.add({.a = v.x, .b = v.y, .y = v.y}, pass.context);
@@ -75,7 +79,7 @@ class PositionsLayer : public Layer<T> {
 
   void backward(const Pass<T>& pass, const LayerViews<T>& v, LayerMemory<T>&) const override {
     const ConstMatrix<T> none{nullptr, 0, v.dy.cols, v.dy.stride};
-    if (v.gradients[0] != nullptr)
+    if (v.gradients[0] != nullptr && !fixed_)
       pass.kernels.linear_backward_weights(
           {.x = none, .dy = v.dy, .slots = pass.slots, .dw = {v.gradients[0], rows_, 0, 0}, .db = v.gradients[0]},
           pass.context);
@@ -86,7 +90,16 @@ class PositionsLayer : public Layer<T> {
   Cost parameter_gradient_cost(std::int64_t samples) const override { return own_forward_cost(samples); }
 
  private:
+  /// A sum over no samples.
+  void clear(const Pass<T>& pass, T* sums) const {
+    const std::array<std::int64_t, 2> nobody = {0, 0};
+    pass.kernels.linear_backward_weights(
+        {.x = {nullptr, 0, 0, 0}, .dy = {sums, rows_, 0, 0}, .slots = {nobody}, .dw = {sums, rows_, 0, 0}, .db = sums},
+        pass.context);
+  }
+
   std::int64_t rows_;
+  bool fixed_;
 };
 
 void refuse_onnx(const LayerPlan& plan) {
@@ -111,12 +124,16 @@ std::string Embedding::onnx(OnnxBuilder&, const LayerPlan& plan, const std::stri
   return x;
 }
 
-std::string Positions::detail() const { return "learned"; }
+std::string Positions::detail() const { return sinusoidal ? "sinusoidal" : "learned"; }
 
 void Positions::plan(LayerPlan& plan, const Init&) const {
   require(plan, plan.in.rank() == 2, "positions needs a sequence [features,steps]");
-  add_parameter(plan, "weight", plan.in, Role::weight, 1, 1,
-                init.value_or(Init{.kind = InitKind::normal, .scale = 0.02}));
+  require(plan, !sinusoidal || !init, "sinusoidal positions take no init");
+  const Init waves{.kind = InitKind::sinusoidal}, usual{.kind = InitKind::normal, .scale = 0.02};
+  const Init drawn = sinusoidal ? waves : init.value_or(usual);
+  const bool table = drawn.kind == InitKind::sinusoidal;  // needs both extents
+  add_parameter(plan, "weight", plan.in, sinusoidal ? Role::constant : Role::weight, table ? plan.in[0] : 1,
+                table ? plan.in[1] : 1, drawn);
 }
 
 std::string Positions::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {

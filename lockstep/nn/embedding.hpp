@@ -25,14 +25,18 @@ struct Embedding {
   std::unique_ptr<Layer<T>> make(const LayerPlan& plan) const;
 };
 
-/// y = x + weight, a learned number per feature and step.
+/// y = x + weight, a number per feature and step: learned, or the sines and cosines of InitKind::sinusoidal, which
+/// stay.
 struct Positions {
   std::optional<Init> init{};  // default: 0.02 N(0, 1)
+  bool sinusoidal = false;
 
   static constexpr const char* kName = "positions";
-  static constexpr const char* kHelp = "adds learned numbers to [features, steps], which tell the steps apart";
+  static constexpr const char* kHelp = "adds numbers to [features, steps] that tell the steps apart: learned, or sines";
   static constexpr auto fields() {
-    return std::tuple{field("init", &Positions::init, "initialiser of the numbers; default: scale 0.02, normal")};
+    return std::tuple{
+        field("init", &Positions::init, "initialiser of the numbers; default: scale 0.02, normal"),
+        field("sinusoidal", &Positions::sinusoidal, "sine and cosine of the step, fixed: nothing is learned").quiet()};
   }
   std::string detail() const;
   void plan(LayerPlan& plan, const Init& init) const;

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "lockstep/core/random.hpp"
+#include "lockstep/kernels/math/circle.hpp"
+#include "lockstep/kernels/math/elementary.hpp"
 #include "lockstep/kernels/math/normal.hpp"
 
 namespace lockstep {
@@ -34,8 +36,22 @@ Distribution distribution(const Init& init, double fan_in, double fan_out) {
       return {Distribution::constant, 0};
     case InitKind::constant:
       return {Distribution::constant, init.scale};
+    case InitKind::sinusoidal:
+      break;
   }
   return {Distribution::constant, 0};
+}
+
+/// Element (feature f, step t) of a table [features, steps]: sin(t * 10000^(-f / features)) for even f, the cosine of
+/// the same angle for the odd f behind it.
+double wave(std::int64_t feature, std::int64_t features, std::int64_t step) {
+  constexpr double kLogBase = 9.210340371976184;  // ln 10000
+  constexpr double kInversePi = 0.3183098861837907;
+  const std::int64_t even = feature - feature % 2;
+  const double angle = double(step) * math::exp(-(double(even) * (kLogBase / double(features))));
+  const double turn = angle * kInversePi;
+  const CirclePoint at = unit_circle(turn - 2 * std::floor(turn / 2));
+  return feature == even ? at.sine : at.cosine;
 }
 
 }  // namespace
@@ -50,6 +66,7 @@ void initialise(const Init& init, std::int64_t fan_in, std::int64_t fan_out, std
     // Drawn in double and rounded once, so a float32 network starts from the rounded float64 one.
     double value = d.size;
     if (d.shape == Distribution::uniform) value = (2 * uniform(key, e) - 1) * d.size;
+    if (init.kind == InitKind::sinusoidal) value = wave(std::int64_t(e) / fan_out, fan_in, std::int64_t(e) % fan_out);
     if (d.shape == Distribution::normal) value = math::normal(key, e) * d.size;
     values[i] = static_cast<T>(value);
   }

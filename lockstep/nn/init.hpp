@@ -20,6 +20,7 @@ enum class InitKind {
   he_normal,
   zeros,
   constant,
+  sinusoidal,
 };
 
 constexpr Described describe(InitKind kind) {
@@ -42,6 +43,8 @@ constexpr Described describe(InitKind kind) {
       return {"zeros", "0"};
     case InitKind::constant:
       return {"constant", "scale"};
+    case InitKind::sinusoidal:
+      return {"sinusoidal", "of positions: sine and cosine of step / 10000^(feature / features)"};
   }
   return {};
 }

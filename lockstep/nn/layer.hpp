@@ -45,6 +45,19 @@ class GradientWatch {
   virtual void complete_from(std::int64_t first) = 0;
 };
 
+/// Sums over a whole batch, for layers that need them in the middle of a pass. A worker that has one runs all of its
+/// slots as one chunk, and all workers come to the same sums in the same order.
+template <class T>
+class BatchSum {
+ public:
+  virtual ~BatchSum() = default;
+  /// sums: over the slots of this chunk, in the host's memory; they become those over all slots of the batch, by the
+  /// slot tree. Returns when every worker has come here.
+  virtual void add_up(std::span<T> sums) = 0;
+  /// Of the batch.
+  virtual std::int64_t samples() const = 0;
+};
+
 /// What all layers share during one pass over a chunk of samples.
 template <class T>
 struct Pass {
@@ -63,6 +76,7 @@ struct Pass {
   Recorder* recorder = nullptr;           // where the time goes; null: not profiling
   GradientWatch* watch = nullptr;         // null: no overlap with the reduction
   const InferenceGroup* group = nullptr;  // the threads that compute this pass together; null: this thread alone
+  BatchSum<T>* batch = nullptr;           // in training; null: the chunk is the batch
   ActivationGather* gather = nullptr;     // of activations whose parts several ranks hold; null: layers are whole
 };
 
@@ -143,6 +157,8 @@ class Layer {
   virtual bool backward_in_place() const { return in_place(); }
 
   virtual Sharing sharing() const = 0;
+  /// What a layer that divides its work over ranks by itself is divided by, such as heads; 0: it does not.
+  virtual std::int64_t split_units() const { return 0; }
 
   /// Sets up memory, where the kernels of the pass will work, for chunks of up to `samples` columns in `slots` slots
   /// (saved, inner; y is the caller's concern). Without slots: for inference only.

@@ -61,7 +61,7 @@ class StepLinearLayer : public Layer<T> {
   explicit StepLinearLayer(const LayerPlan& plan)
       : Layer<T>(plan), in_(plan.in[0]), out_(plan.out[0]), steps_(plan.in[1]) {}
 
-  Sharing sharing() const override { return Sharing::never; }
+  Sharing sharing() const override { return Sharing::from_all; }
 
   void reserve(LayerMemory<T>& memory, std::int64_t samples, std::int64_t slots, Memory& where) const override {
     if (slots > 0) memory.saved = AlignedBuffer<T>((in_ + out_) * steps_ * samples, where);
@@ -85,7 +85,9 @@ class StepLinearLayer : public Layer<T> {
   Cost parameter_gradient_cost(std::int64_t samples) const override { return own_forward_cost(samples); }
 
  private:
-  ConstMatrix<T> weight(const LayerViews<T>& v) const { return dense_matrix(v.parameters[0], out_, in_); }
+  static ConstMatrix<T> weight(const LayerViews<T>& v) {
+    return dense_matrix(v.parameters[0], v.out.count, v.in.count);
+  }
 
   std::int64_t in_, out_, steps_;
 };

@@ -28,6 +28,13 @@ bool every_finite(std::span<const T> values) {
 
 static_assert(std::endian::native == std::endian::little, "the weight hash is defined over little-endian bytes");
 
+std::string element_name(const std::vector<ParameterInfo>& parameters, std::int64_t at) {
+  for (const ParameterInfo& info : parameters)
+    if (at >= info.offset && at < info.offset + info.elements())
+      return fmt::format("{}[{}]", info.name, at - info.offset);
+  return fmt::format("element {}", at);
+}
+
 std::string weight_hash(const ParameterValues& values) {
   return std::visit(
       [](const auto& buffer) {

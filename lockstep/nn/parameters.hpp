@@ -19,6 +19,7 @@ enum class Role {
   scale,         // batch normalisation's gamma: never decays
   running_mean,  // statistics: not trained
   running_var,
+  constant,  // fixed from the beginning: sinusoidal positions
 };
 
 struct ParameterInfo {
@@ -26,12 +27,13 @@ struct ParameterInfo {
   Shape shape;
   Role role = Role::weight;
   std::int64_t offset = 0;   // into the flat vector
-  std::int64_t skipped = 0;  // elements of the network's parameter before these, where a rank holds a part of it
+  std::int64_t blocks = 1;   // equal parts one behind the other, each with all channels: the gates of a recurrent layer
+  std::int64_t skipped = 0;  // elements of each block before these, where a rank holds a part of the channels
   std::int64_t fan_in = 1, fan_out = 1;
   Init init{};
 
   std::int64_t elements() const { return shape.elements(); }
-  bool trainable() const { return role != Role::running_mean && role != Role::running_var; }
+  bool trainable() const { return role != Role::running_mean && role != Role::running_var && role != Role::constant; }
 };
 
 /// The values, in the network's precision.
@@ -40,6 +42,9 @@ using ParameterValues = std::variant<AlignedBuffer<float>, AlignedBuffer<double>
 /// SHA-256, in hex, over the bytes of all parameters in the order of the vector (little-endian IEEE numbers).
 /// Two networks trained alike have the same weight hash.
 std::string weight_hash(const ParameterValues& values);
+
+/// "2.weight[17]": the parameter and its element at this place of the flat vector.
+std::string element_name(const std::vector<ParameterInfo>& parameters, std::int64_t at);
 
 /// False where one of them is NaN or infinite.
 bool all_finite(std::span<const float> values);

@@ -23,6 +23,7 @@ struct LayerPlan {
   // Where the layer is split over the members of a group (split.hpp).
   int member = 0;
   Split in_split{}, out_split{};  // of the input's gradient, and of the output
+  Split parameter_split{};        // of the parameters' channels
   std::int64_t columns = -1;      // where the weights for the input's gradient begin (columns.hpp); -1: none are kept
 };
 

@@ -36,14 +36,20 @@ Channels inputs_of(const WeightShape& shape, std::int64_t out, const Channels& i
   return {first, std::max<std::int64_t>(last - first, 0)};
 }
 
-/// The stretch of each parameter that belongs to these output channels: their rows lie together.
-void keep_rows(LayerPlan& plan, const Channels& channels) {
+/// The stretch of each block of a parameter that belongs to the member's channels: their rows lie together.
+void keep_rows(LayerPlan& plan) {
+  if (plan.parameter_split.whole()) return;
   for (ParameterInfo& info : plan.parameters) {
+    const Channels channels = plan.parameter_split.part(info.shape[0] / info.blocks, plan.member);
     info.skipped = channels.first * (info.elements() / info.shape[0]);
     std::vector<std::int64_t> extents(info.shape.extents().begin(), info.shape.extents().end());
-    extents[0] = channels.count;
+    extents[0] = channels.count * info.blocks;
     info.shape = Shape(extents);
   }
+}
+
+std::int64_t split_units_of(const LayerPlan& plan) {
+  return std::holds_alternative<Flatten>(plan.spec.kind) ? 0 : make_layer<float>(plan)->split_units();
 }
 
 Sharing sharing_of(const LayerPlan& plan) {
@@ -55,24 +61,28 @@ Sharing sharing_of(const LayerPlan& plan) {
 Split split_layers(std::vector<LayerPlan>& plans, int member, int members, const Split& in) {
   Split held = in;
   for (LayerPlan& plan : plans) {
-    const Sharing sharing = sharing_of(plan);
     plan.member = member;
     plan.in_split = held;
-    if (sharing == Sharing::never && !plan.parameters.empty())
-      throw Error(ErrorCode::usage, fmt::format("layer {} ({}) cannot be split over ranks; set parallel.tensor = 1",
-                                                plan.path, layer_type(plan.spec)));
-    if (sharing != Sharing::by_channel) held = split_channels(plan.out[0], members);
+    if (const std::int64_t units = split_units_of(plan); units > 0)
+      plan.parameter_split = split_channels(units, members);
+    const Sharing sharing = sharing_of(plan);
+    if (sharing != Sharing::by_channel)
+      held = plan.parameter_split.whole() || sharing == Sharing::never ? split_channels(plan.out[0], members)
+                                                                       : plan.parameter_split;
     if (sharing != Sharing::never) plan.out_split = held;
+    if (plan.parameter_split.whole()) plan.parameter_split = plan.out_split;
     split_layers(plan.body, member, members, plan.in_split);
     split_layers(plan.shortcut, member, members, plan.in_split);
-    keep_rows(plan, plan.out_split.part(plan.out[0], member));
+    keep_rows(plan);
   }
   return held;
 }
 
 std::optional<WeightShape> weight_shape(const LayerPlan& plan) {
-  if (const auto* linear = std::get_if<Linear>(&plan.spec.kind); linear != nullptr && !linear->per_step)
-    return WeightShape{.out = plan.out[0], .in = plan.in.elements(), .groups = 1, .taps = 1};
+  if (const auto* linear = std::get_if<Linear>(&plan.spec.kind)) {
+    const std::int64_t in = linear->per_step ? plan.in[0] : plan.in.elements();
+    return WeightShape{.out = plan.out[0], .in = in, .groups = 1, .taps = 1};
+  }
   if (const auto* conv = std::get_if<Conv2d>(&plan.spec.kind))
     return WeightShape{
         .out = plan.out[0], .in = plan.in[0], .groups = conv->groups, .taps = conv->kernel.height * conv->kernel.width};

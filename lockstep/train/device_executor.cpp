@@ -52,6 +52,10 @@ template <class T>
 void DeviceExecutor<T>::prepare(const Dataset& data) {
   step_.prepare(data);
   model_.upload();
+  // A checksum is taken by the host. The ranks must agree, and MPI may take device memory on some hosts only.
+  const std::vector<std::string> moves =
+      model_.setup.ranks.all_gather(model_.moves_device_memory() ? "device" : "host", "beginning");
+  model_.setup.ranks.transport().check_messages(std::ranges::count(moves, "device") == 0);
 }
 
 template <class T>

@@ -14,7 +14,18 @@ std::int64_t on_lines(std::int64_t bytes) {
 }
 
 /// Whether the loss takes targets as numbers.
-bool takes_numbers(const Dataset& data) { return data.classes() == 0 || data.has_soft_targets(); }
+bool takes_numbers(const Dataset& data) {
+  return data.step_classes() == 0 && (data.classes() == 0 || data.has_soft_targets());
+}
+
+/// Labels of a chunk: none, of samples, or of all steps.
+std::int64_t label_count(const Dataset& data, std::int64_t samples) {
+  if (data.step_classes() > 0) return data.target_size() * padded(samples);
+  return data.classes() > 0 ? samples : 0;
+}
+
+/// Steps behind a sample's end have weight 0.
+bool weighs_steps(const Dataset& data) { return data.step_classes() > 0 && data.has_lengths(); }
 
 /// Where the parts of a chunk begin, in bytes; each has cache lines of its own.
 struct FeedLayout {
@@ -26,9 +37,10 @@ FeedLayout layout_of(const Stage& stage, const Dataset& data, std::int64_t sampl
   constexpr auto kScalar = static_cast<std::int64_t>(sizeof(T));
   FeedLayout at{};
   at.labels = on_lines(stage.inputs * padded(samples) * kScalar);
-  at.targets = at.labels + (data.classes() > 0 ? on_lines(samples * 4) : 0);
+  at.targets = at.labels + on_lines(label_count(data, samples) * 4);
   at.weights = at.targets + (takes_numbers(data) ? on_lines(stage.outputs * padded(samples) * kScalar) : 0);
-  at.lengths = at.weights + (weighted ? on_lines(samples * kScalar) : 0);
+  const std::int64_t weights = weighs_steps(data) ? label_count(data, samples) : weighted ? samples : 0;
+  at.lengths = at.weights + on_lines(weights * kScalar);
   at.ids = at.lengths + (data.has_lengths() ? on_lines(samples * 8) : 0);
   at.bytes = at.ids + on_lines(samples * 8);
   return at;
@@ -67,7 +79,15 @@ void DeviceFeed<T>::begin(const Dataset& data, std::span<const std::int64_t> ids
     data.lengths(ids, {reinterpret_cast<std::int64_t*>(here + at.lengths), ids.size()});
     block.samples.lengths = reinterpret_cast<const std::int64_t*>(there + at.lengths);
   }
-  if (data.classes() > 0) {
+  if (data.step_classes() > 0) {
+    auto* const step_weights = weighs_steps(data) ? reinterpret_cast<T*>(here + at.weights) : nullptr;
+    const std::span lengths(reinterpret_cast<const std::int64_t*>(here + at.lengths),
+                            data.has_lengths() ? ids.size() : 0);
+    step_targets_.gather(data, ids, stride, reinterpret_cast<std::int32_t*>(here + at.labels), lengths, step_weights);
+    block.samples.targets.labels = reinterpret_cast<const std::int32_t*>(there + at.labels);
+    if (step_weights != nullptr) block.samples.weights = reinterpret_cast<const T*>(there + at.weights);
+    block.samples.steps = data.target_size();
+  } else if (data.classes() > 0) {
     data.labels(ids, {reinterpret_cast<std::int32_t*>(here + at.labels), ids.size()});
     block.samples.targets.labels = reinterpret_cast<const std::int32_t*>(there + at.labels);
   }

@@ -11,6 +11,7 @@
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/data/sample_weights.hpp"
 #include "lockstep/distribute/stage.hpp"
+#include "lockstep/distribute/step_targets.hpp"
 #include "lockstep/kernels/device/device.hpp"
 #include "lockstep/kernels/loss.hpp"
 
@@ -24,6 +25,7 @@ struct DeviceSamples {
   const T* weights = nullptr;  // null: every sample counts 1
   std::span<const std::int64_t> ids;
   const std::int64_t* lengths = nullptr;  // of the sequences; null: all have all steps
+  std::int64_t steps = 0;                 // above 0: labels, and weights where there are lengths, are of all steps
 };
 
 /// The bytes of a chunk of weighted samples, each part on cache lines of its own: the most that a feed takes.
@@ -61,6 +63,7 @@ class DeviceFeed {
 
   Device& device_;
   const Stage& stage_;
+  StepTargets<T> step_targets_;
   std::array<Block, 2> blocks_;
   std::size_t next_ = 0;  // the block that begin() fills
   bool waiting_ = false;

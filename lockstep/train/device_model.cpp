@@ -43,7 +43,7 @@ Needs needs_of(const DeviceModel<T>& model, const Dataset& data, std::int64_t sa
   const Stage& stage = model.setup.stage;
   MeasuringMemory memory;
   static_cast<void>(model.body.make_memory(samples, chunk_slots, memory));
-  static_cast<void>(AlignedBuffer<T>((stage.outputs + 1) * padded(samples), memory));
+  static_cast<void>(AlignedBuffer<T>((stage.outputs + most_losses(stage)) * padded(samples), memory));
   for (int block = 0; block < 2; ++block)
     static_cast<void>(AlignedBuffer<std::byte>(feed_bytes<T>(stage, data, samples), memory));
   const auto chunks = static_cast<std::uint64_t>(chunk_slots > 0 ? slots / chunk_slots : 1);
@@ -86,6 +86,10 @@ double gigabytes(std::int64_t bytes) { return double(bytes) / 1e9; }
 }
 
 }  // namespace
+
+std::int64_t most_losses(const Stage& stage) {
+  return stage.plans.empty() || stage.plans.back().out.rank() != 2 ? 1 : stage.plans.back().out[1];
+}
 
 template <class T>
 DeviceModel<T>::DeviceModel(TrainingSetup& of, std::shared_ptr<Device> on, const KernelTable<T>& table)

@@ -36,6 +36,9 @@ struct DeviceModel {
   SquareSum<T> square_sum;
 };
 
+/// The most losses of a sample: one, or those of all steps.
+std::int64_t most_losses(const Stage& stage);
+
 /// Slots and samples of the largest chunk.
 struct ChunkSize {
   std::int64_t slots = 1, samples = 0;

@@ -7,6 +7,10 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "lockstep/core/error.hpp"
+
 #include "lockstep/lab/lap.hpp"
 #include "lockstep/train/scores.hpp"
 
@@ -41,6 +45,15 @@ void DeviceStep<T>::prepare(const Dataset& data) {
   tree_.emplace(model_.setup.grid.replicas(), slots_, StretchLayout{stage.count, stage.trainable, kSquareBlock},
                 model_.setup.options.parallel.reduce);
   tree_bytes_ = 0;
+  batch_sums_.reset();
+  if (!model_.setup.needs_whole_batch()) return;
+  batch_sums_.emplace(model_.setup.grid.replicas(), slots_, 1);
+  if (chunk_size_.slots < tree_->last_slot() - tree_->first_slot())
+    throw Error(
+        ErrorCode::resources,
+        fmt::format("batch_norm: over = \"batch\" needs the whole batch on {} at once, which has not the memory for "
+                    "it: lower train.batch, or set over = \"slot\"",
+                    model_.device.info().name));
 }
 
 template <class T>
@@ -65,6 +78,7 @@ void DeviceStep<T>::run_slots(const Batch& batch) {
   cut_into_chunks(batch.ids, slots_, tree_->first_slot(), tree_->last_slot(), chunk_size_.slots, chunks_);
   worker_.reserve(chunk_size_.samples, chunk_size_.slots);
   sums_.clear();
+  if (batch_sums_) batch_sum_.begin(*batch_sums_, alone_, batch.size());
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     const SlotChunk& chunk = chunks_[i];
     if (chunk.ids.empty()) {
@@ -80,7 +94,7 @@ void DeviceStep<T>::run_slots(const Batch& batch) {
     const DeviceSamples<T> samples = worker_.feed().take();
     loaded_ = repeats_ && chunks_.size() == 1;
     fetch_last(batch);
-    worker_.launch(samples, {chunk.bounds}, &batch, sums_.next(), times_);
+    worker_.launch(samples, {chunk.bounds}, &batch, sums_.next(), times_, batch_sums_ ? &batch_sum_ : nullptr);
     last_ = i;
     push(batch, chunk);
     if (const SlotChunk* next = first_with_samples(std::span(chunks_).subspan(i + 1))) load(batch, *next);

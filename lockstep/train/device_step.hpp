@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "lockstep/parallel/batch_sums.hpp"
 #include "lockstep/parallel/rank_tree.hpp"
 #include "lockstep/train/device_worker.hpp"
 #include "lockstep/train/slot_chunks.hpp"
@@ -67,6 +68,10 @@ class DeviceStep {
   SlotSums<T> sums_;
   DeviceReduction<T> reduction_;
   std::optional<RankTree<T>> tree_;
+  std::optional<BatchSums<T>> batch_sums_;  // where layers need sums over the batch
+  typename BatchSums<T>::Thread batch_sum_;
+  Barrier nobody_{1, {}};
+  Member alone_{.barrier = nobody_};
   std::int64_t tree_bytes_ = 0;  // that the tree had sent at the last take_times
   std::int64_t slots_ = 0;
   ChunkSize chunk_size_;

@@ -19,14 +19,14 @@ void DeviceWorker<T>::reserve(std::int64_t samples, std::int64_t slots) {
   const bool training = mode_ == Mode::training;
   memory_ = {};  // first the old one: both may not fit
   memory_ = model_.body.make_memory(samples_, training ? slots_ : 0, model_.device);
-  losses_ = AlignedBuffer<T>(padded(samples_), model_.device);
+  losses_ = AlignedBuffer<T>(most_losses(model_.setup.stage) * padded(samples_), model_.device);
   scores_ = AlignedBuffer<std::byte>(slots_ * 16, model_.device);
   if (training) gradient_ = AlignedBuffer<T>(model_.setup.stage.outputs * padded(samples_), model_.device);
 }
 
 template <class T>
 void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const Batch* batch, T* gradients,
-                             PhaseTimes& times) {
+                             PhaseTimes& times, BatchSum<T>* sum) {
   const TrainOptions& options = model_.setup.options;
   const std::int64_t count = samples.x.cols, outputs = model_.setup.stage.outputs;
   Pass<T> pass{.kernels = model_.kernels, .context = model_.context, .parameters = model_.weights.data()};
@@ -38,6 +38,7 @@ void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const
   if (batch != nullptr) {
     pass.gradients = gradients;
     pass.training = true;
+    pass.batch = sum;
     pass.epoch = static_cast<std::uint32_t>(batch->epoch);
     pass.recorder = batch->recorder(0);
     dy = {gradient_.data(), outputs, count, padded(count)};
@@ -48,18 +49,23 @@ void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const
   outputs_ = y;
   LossGradient<T> arguments = options.loss_options().arguments<T>(batch != nullptr);
   if (batch != nullptr) arguments.scale = loss_scale<T>(options.reduction, *batch);
-  arguments.z = y;
+  // With a class for every step, each step of a sample is a column of the output.
+  const std::int64_t steps = std::max<std::int64_t>(samples.steps, 1), columns = (steps - 1) * y.stride + count;
+  arguments.z = {y.data, outputs / steps, columns, steps * y.stride};
   arguments.targets = samples.targets;
   arguments.weights = samples.weights;
   arguments.loss = losses_.data();
-  arguments.dz = dy;
+  if (batch != nullptr) arguments.dz = {dy.data, outputs / steps, columns, steps * dy.stride};
   model_.kernels.loss_gradient(arguments, model_.context);
   auto* const sums = reinterpret_cast<double*>(scores_.data());
   model_.kernels.score_slots({.kind = options.loss,
-                              .z = y,
+                              .z = arguments.z,
                               .labels = samples.targets.labels,
                               .loss = losses_.data(),
                               .slots = slots,
+                              .steps = steps,
+                              .step_stride = y.stride,
+                              .lengths = samples.steps > 0 ? samples.lengths : nullptr,
                               .sum = sums,
                               .correct = reinterpret_cast<std::int64_t*>(sums + slots.count())},
                              model_.context);

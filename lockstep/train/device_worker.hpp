@@ -24,8 +24,10 @@ class DeviceWorker {
   /// Brings samples to the device.
   DeviceFeed<T>& feed() { return feed_; }
 
-  /// Forward, loss, scores and, in training, backward into `gradients`. `batch`: null in inference.
-  void launch(const DeviceSamples<T>& samples, Slots slots, const Batch* batch, T* gradients, PhaseTimes& times);
+  /// Forward, loss, scores and, in training, backward into `gradients`. `batch`: null in inference. `sum`: null where
+  /// no layer needs sums over the batch.
+  void launch(const DeviceSamples<T>& samples, Slots slots, const Batch* batch, T* gradients, PhaseTimes& times,
+              BatchSum<T>* sum = nullptr);
   /// Downloads the outputs of the chunk that was launched last, once its scores were fetched: [outputs][samples].
   std::vector<T> fetch_outputs() const;
   /// Waits for the device, and downloads the scores of the chunk that was launched last: entries from `first` on.

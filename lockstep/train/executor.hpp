@@ -17,6 +17,7 @@
 #include "lockstep/distribute/stage.hpp"
 #include "lockstep/parallel/team.hpp"
 #include "lockstep/train/batch.hpp"
+#include "lockstep/train/guard.hpp"
 
 namespace lockstep {
 
@@ -34,10 +35,13 @@ struct TrainingSetup {
   const Stage& stage;  // this rank's part
   /// Of the data that was prepared last; null: every sample counts 1.
   std::unique_ptr<const SampleWeights> weights{};
+  std::unique_ptr<Guard> guard{};  // null: nothing is computed twice
 
   /// Slots of every batch of this data.
   std::int64_t slots_for(const Dataset& data) const;
   std::int64_t batch_for(const Dataset& data) const { return options.batch > 0 ? options.batch : data.size(); }
+  /// A layer needs sums over the whole batch: a worker runs all of its slots, an aligned power of two, at once.
+  bool needs_whole_batch() const { return batch_wide_layers(stage.plans) > 0; }
   /// Every batch of a fit has the same samples in the same order, and they stay as they are.
   bool repeats_one_batch(const Dataset& data) const {
     return !options.shuffle && batch_for(data) >= data.size() && data.for_epoch(0) == nullptr;

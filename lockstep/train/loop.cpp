@@ -69,7 +69,23 @@ TrainingSetup::TrainingSetup(Network& trained, const TrainOptions& given, Ranks&
       parts(
           cut_into_stages(network, body_of(network, options.loss), options.parallel.pipeline, options.parallel.tensor)),
       grid(ranks, parts, options.parallel.tensor),
-      stage(grid.stage()) {}
+      stage(grid.stage()) {
+  if (options.guard.recheck > 0)
+    guard = std::make_unique<Guard>(options.guard, options.seed, ranks.rank(), ranks.transport().host());
+  if (!needs_whole_batch()) return;
+  if (options.parallel.pipeline > 1 || options.parallel.tensor > 1)
+    throw Error(ErrorCode::usage,
+                fmt::format("batch_norm: over = \"batch\" needs whole layers on every rank, and {} is {}: "
+                            "set it to 1, or over = \"slot\"",
+                            options.parallel.pipeline > 1 ? "parallel.pipeline" : "parallel.tensor",
+                            std::max(options.parallel.pipeline, options.parallel.tensor)));
+  if (guard)
+    throw Error(
+        ErrorCode::usage,
+        "batch_norm: over = \"batch\" has no slots that can be computed a second time alone; leave guard.recheck "
+        "out, or set over = \"slot\"");
+  grid.replicas().share_in_halves();
+}
 
 std::int64_t TrainingSetup::slots_for(const Dataset& data) const {
   return options.slots > 0 ? options.slots : auto_slots(batch_for(data));
@@ -139,7 +155,6 @@ void check_steps(const Network& network, const Dataset& data, const TrainOptions
   require(is_of_softmax(options.loss),
           fmt::format("the data has a class for every step, which needs cross-entropy or focal; the loss is {}",
                       name_of(options.loss)));
-  require(!on_device(options.backend), "a class for every step is not trained on devices; use the backend simd");
   require(!data.has_weights() && !options.class_weights.any(),
           "weights of samples and classes are not for data with a class for every step");
   const Shape& out = network.output();
@@ -157,7 +172,7 @@ void Loop::check(const Dataset& data) const {
   check_input(network.input(), data);
   const std::int64_t outputs = network.output().elements();
   for (const Metric& metric : all_metrics(setup_.options))
-    if (const std::string fault = metric_fault(metric, data, outputs); !fault.empty())
+    if (const std::string fault = metric_fault(metric, data, outputs, loss); !fault.empty())
       throw Error(ErrorCode::usage, fmt::format("metrics: {}", fault));
   check_tokens(network, data);
   if (data.step_classes() > 0) return check_steps(network, data, setup_.options);
@@ -303,6 +318,7 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
     batch.fit = &fit;
     const StepResult result = executor_->train_batch(member, batch);
     if (member.index != 0) continue;
+    report_faults(fit);
     // While the other members run the slots of the next step: they wait for member 0 at its first barrier, so the
     // weights and the optimiser's state do not change here.
     if (setup_.options.average.takes(progress_.epoch, b + 1 == batches.count()))
@@ -311,6 +327,11 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
     progress_.account(batch, result, !saves || executor_->collect(Collect::state), epochs);
     close(fit, member, kReportSection);
   }
+}
+
+void Loop::report_faults(const FitOptions& fit) {
+  if (!setup_.guard || !fit.on_fault) return;
+  for (const std::string& line : setup_.guard->take_lines()) fit.on_fault(line);
 }
 
 std::span<const std::int64_t> Loop::own_part(const Dataset& data, std::span<const std::int64_t> ids) {

@@ -26,6 +26,7 @@ class Loop {
   void check(const Dataset& data) const;
   Scores evaluate(const Dataset& data, SampleScores* samples = nullptr);
   bool stopped_early() const { return progress_.stopped(setup_.options); }
+  GuardCounts guard_counts() const { return setup_.guard ? setup_.guard->counts() : GuardCounts{}; }
   double penalty() { return executor_->penalty(); }
   const TrainOptions& options() const { return setup_.options; }
   TrainingState state() const;
@@ -46,6 +47,7 @@ class Loop {
   std::span<const std::int64_t> own_part(const Dataset& data, std::span<const std::int64_t> ids);
   void validate(const Member& member, const FitOptions& fit);
   // By member 0.
+  void report_faults(const FitOptions& fit);
   Scores total_scores(const Dataset& data, SampleScores* samples);
   void begin_scores(const Dataset& data, bool samples);
   void end_epoch(const FitOptions& fit, double seconds, double validation_seconds);

@@ -10,6 +10,7 @@
 
 #include "lockstep/core/aligned.hpp"
 #include "lockstep/core/names.hpp"
+#include "lockstep/kernels/math/elementary.hpp"
 
 namespace lockstep {
 
@@ -37,6 +38,10 @@ constexpr Described describe(MetricKind kind) {
       return {"rmse", ""};
     case MetricKind::r2:
       return {"r2", ""};
+    case MetricKind::perplexity:
+      return {"perplexity", ""};
+    case MetricKind::bits:
+      return {"bits", ""};
   }
   return {};
 }
@@ -46,6 +51,13 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 bool is_of_numbers(MetricKind kind) {
   return kind == MetricKind::mae || kind == MetricKind::rmse || kind == MetricKind::r2;
+}
+
+bool is_of_loss(MetricKind kind) { return kind == MetricKind::perplexity || kind == MetricKind::bits; }
+
+double loss_metric(MetricKind kind, double loss) {
+  constexpr double kBit = 0.6931471805599453;  // ln 2
+  return kind == MetricKind::perplexity ? math::exp(loss) : loss / kBit;
 }
 
 std::vector<std::int32_t> all_labels(const Dataset& data) {
@@ -158,7 +170,7 @@ std::string Metric::name() const {
 }
 
 std::optional<Metric> metric_named(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(MetricKind::r2); ++i) {
+  for (int i = 0; i <= static_cast<int>(MetricKind::bits); ++i) {
     const auto kind = static_cast<MetricKind>(i);
     const std::string_view known = describe(kind).name;
     if (kind != MetricKind::top_k && name == known) return Metric{kind};
@@ -170,14 +182,19 @@ std::optional<Metric> metric_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::string metric_names() { return "loss, accuracy, top-K, precision, recall, f1, auc, mae, rmse, r2"; }
+std::string metric_names() {
+  return "loss, accuracy, top-K, precision, recall, f1, auc, mae, rmse, r2, perplexity, bits";
+}
 
-std::string metric_fault(const Metric& metric, const Dataset& data, std::int64_t outputs) {
+std::string metric_fault(const Metric& metric, const Dataset& data, std::int64_t outputs, Loss loss) {
   if (metric.kind == MetricKind::loss) return "";
+  if (is_of_loss(metric.kind) && loss != Loss::cross_entropy)
+    return fmt::format("{} follows from cross-entropy, and the loss is {}", metric.name(), name_of(loss));
   if (data.step_classes() > 0)
-    return metric.kind == MetricKind::accuracy
+    return metric.kind == MetricKind::accuracy || is_of_loss(metric.kind)
                ? ""
-               : fmt::format("{} is not for data with a class for every step; loss and accuracy are", metric.name());
+               : fmt::format("{} is not for data with a class for every step; loss, accuracy, perplexity and bits are",
+                             metric.name());
   if (is_of_numbers(metric.kind))
     return data.classes() > 0 ? fmt::format("{} is for real-valued targets, and the data has classes", metric.name())
                               : "";
@@ -189,9 +206,10 @@ std::string metric_fault(const Metric& metric, const Dataset& data, std::int64_t
   return "";
 }
 
-std::vector<Metric> fitting_metrics(const Dataset& data, std::int64_t outputs) {
+std::vector<Metric> fitting_metrics(const Dataset& data, std::int64_t outputs, Loss loss) {
   constexpr std::int64_t kFive = 5;
-  if (data.step_classes() > 0) return {};
+  if (data.step_classes() > 0 && loss != Loss::cross_entropy) return {};
+  if (data.step_classes() > 0) return {{MetricKind::perplexity}, {MetricKind::bits}};
   if (data.classes() == 0) return {{MetricKind::mae}, {MetricKind::rmse}, {MetricKind::r2}};
   std::vector<Metric> metrics = {{MetricKind::precision}, {MetricKind::recall}, {MetricKind::f1}};
   if (data.classes() == 2) metrics.push_back({MetricKind::auc});
@@ -200,14 +218,16 @@ std::vector<Metric> fitting_metrics(const Dataset& data, std::int64_t outputs) {
 }
 
 std::vector<MetricValue> metric_values(const std::vector<Metric>& metrics, const SampleScores& scores,
-                                       const Dataset& data, std::int64_t outputs) {
+                                       const Dataset& data, std::int64_t outputs, double loss) {
   std::vector<MetricValue> values;
   if (data.size() == 0) return values;
   const std::vector<std::int32_t> labels = data.classes() > 0 ? all_labels(data) : std::vector<std::int32_t>{};
   const std::int64_t classes = std::max<std::int64_t>({outputs, data.classes(), 2});
   for (const Metric& metric : metrics) {
     if (metric.kind == MetricKind::loss || metric.kind == MetricKind::accuracy) continue;
-    if (is_of_numbers(metric.kind))
+    if (is_of_loss(metric.kind))
+      values.push_back({metric.name(), loss_metric(metric.kind, loss)});
+    else if (is_of_numbers(metric.kind))
       values.push_back({metric.name(), number_metric(metric.kind, scores, data, outputs)});
     else if (metric.kind == MetricKind::top_k)
       values.push_back({metric.name(), top_share(metric.k, scores, data.size())});

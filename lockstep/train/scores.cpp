@@ -29,6 +29,7 @@ void list_samples(const BlockRange& blocks, const Dataset& data, std::vector<std
 void resize_blocks(SlotScores& blocks, const Dataset& data, bool metrics) {
   blocks.loss.resize(static_cast<std::size_t>(block_count(data)));
   blocks.correct.resize(blocks.loss.size());
+  metrics = metrics && data.step_classes() == 0;  // those of steps follow from the loss
   blocks.samples.resize(metrics ? block_count(data) * kScoreBlock : 0, data.classes() > 0);
 }
 
@@ -43,14 +44,13 @@ Scores total_scores(RankGrid& grid, SlotScores& blocks, const Dataset& data, con
   if (data.size() > 0) total.loss = sum.loss / double(answers);
   if (data.step_classes() > 0) total.steps = answers;
   if (data.classes() > 0 || data.step_classes() > 0) total.correct = sum.correct;
-  if (!blocks.samples.wanted()) return total;
   SampleScores& samples = blocks.samples;
   for (auto* numbers : {&samples.answer, &samples.place})
     if (!numbers->empty()) grid.gather_scores(numbers->data(), count, kScoreBlock);
   for (auto* numbers :
        {&samples.margin, &samples.gap, &samples.sure, &samples.absolute, &samples.square, &samples.value})
     if (!numbers->empty()) grid.gather_scores(numbers->data(), count, kScoreBlock);
-  total.metrics = metric_values(metrics, samples, data, outputs);
+  total.metrics = metric_values(metrics, samples, data, outputs, total.loss);
   return total;
 }
 

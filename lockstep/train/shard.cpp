@@ -19,8 +19,12 @@ Shard<T>::Shard(TrainingSetup& setup)
   values_ = AlignedBuffer<T>(stage.count);
   for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
     const ParameterInfo& info = stage.parameters[i];
-    setup.network.copy_parameter(stage.places[i], info.skipped,
-                                 std::span(values_.data() + info.offset, static_cast<std::size_t>(info.elements())));
+    const std::int64_t whole = setup.network.parameters()[stage.places[i]].elements() / info.blocks;
+    const std::int64_t own = info.elements() / info.blocks;
+    for (std::int64_t block = 0; block < info.blocks; ++block)
+      setup.network.copy_parameter(
+          stage.places[i], block * whole + info.skipped,
+          std::span(values_.data() + info.offset + block * own, static_cast<std::size_t>(own)));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "lockstep/train/thread_executor.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,10 +58,14 @@ int ThreadExecutor<T>::step_members_for(const Dataset& data) const {
   const std::int64_t all = setup.slots_for(data);
   const std::int64_t slots = replicas.share(all, replicas.rank() + 1) - replicas.share(all, replicas.rank());
   const std::int64_t samples = setup.batch_for(data) * slots / all;
-  return worth_sharing(slots,
-                       team_.body.forward_cost(samples) + team_.body.backward_cost(samples, false) +
-                           optimizer_cost(setup.stage.trainable, state_vectors(setup.options.optimizer), sizeof(T)),
-                       kMeeting);
+  const int members =
+      worth_sharing(slots,
+                    team_.body.forward_cost(samples) + team_.body.backward_cost(samples, false) +
+                        optimizer_cost(setup.stage.trainable, state_vectors(setup.options.optimizer), sizeof(T)),
+                    kMeeting);
+  if (!setup.needs_whole_batch()) return members;
+  // An aligned power of two of the slots for each.
+  return static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(slots, 1, members))));
 }
 
 template <class T>
@@ -82,7 +88,16 @@ void ThreadExecutor<T>::prepare(const Dataset& data) {
                      setup.options.parallel.reduce);
   tree_bytes_ = 0;
   team_.sums.clear();
-  for (int i = 0; i < step_members_for(data); ++i) team_.sums.push_back(&threads_[static_cast<std::size_t>(i)]->sums());
+  team_.threads.clear();
+  for (int i = 0; i < step_members_for(data); ++i) {
+    team_.sums.push_back(&threads_[static_cast<std::size_t>(i)]->sums());
+    team_.threads.push_back(threads_[static_cast<std::size_t>(i)].get());
+  }
+  team_.batch_sums.reset();
+  if (setup.needs_whole_batch()) {
+    team_.batch_sums.emplace(grid.replicas(), team_.slots, step_members());
+    team_.slots_per_chunk = team_.slots;
+  }
   if (grid.replicas().size() > 1) {
     std::vector<std::int64_t> boundaries;
     for (const LayerPlan& plan : stage.plans)
@@ -95,6 +110,9 @@ void ThreadExecutor<T>::prepare(const Dataset& data) {
     each->prepare();
     each->keep_inputs(0);  // only a fit sees a batch again
   }
+  if (team_.state_sums)
+    team_.state_sums->begin(std::min(stage.trainable, team_.tree->first_block() * kSquareBlock),
+                            std::min(stage.trainable, team_.tree->last_block() * kSquareBlock));
   if (!grid.is_sharded()) return;
   require_equal_threads();
   threads_[0]->times().sent_bytes += team_.shard.exchange_columns();
@@ -145,6 +163,7 @@ std::vector<double> ThreadExecutor<T>::gradient(const Batch& batch) {
 
 template <class T>
 bool ThreadExecutor<T>::collect(Collect what) {
+  if (team_.state_sums) check_state(what);
   switch (what) {
     case Collect::weights:
       team_.shard.collect_weights();
@@ -154,6 +173,28 @@ bool ThreadExecutor<T>::collect(Collect what) {
       break;
   }
   return team_.shard.is_finite();
+}
+
+/// Only what the last step wrote is reported, saved or sent.
+template <class T>
+void ThreadExecutor<T>::check_state(Collect what) {
+  if (what == Collect::state && team_.setup.guard->planted().is_due("save", ++saved_))
+    flip_bit(team_.shard.weights()[0]);
+  team_.state_sums->check_all(team_.last_step);
+}
+
+template <class T>
+void ThreadExecutor<T>::average(double share) {
+  if (team_.state_sums) team_.state_sums->check_average(team_.last_step);
+  team_.shard.average().take(share, team_.shard.weights(), team_.kernels, threads_[0]->context());
+  if (team_.state_sums) team_.state_sums->note_average();
+}
+
+template <class T>
+void ThreadExecutor<T>::swap_average() {
+  if (team_.state_sums) team_.state_sums->check_all(team_.last_step);
+  threads_[0]->times().sent_bytes += team_.shard.swap_average();
+  if (team_.state_sums) team_.state_sums->note_all();
 }
 
 template <class T>

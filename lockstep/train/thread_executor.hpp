@@ -29,10 +29,8 @@ class ThreadExecutor final : public Executor {
   }
   std::vector<double> gradient(const Batch& batch) override;
   bool collect(Collect what) override;
-  void average(double share) override {
-    team_.shard.average().take(share, team_.shard.weights(), team_.kernels, threads_[0]->context());
-  }
-  void swap_average() override { threads_[0]->times().sent_bytes += team_.shard.swap_average(); }
+  void average(double share) override;
+  void swap_average() override;
   double penalty() override;
   PhaseTimes take_times() override;
   void save(TrainingState& state) const override { team_.shard.save(state); }
@@ -42,10 +40,12 @@ class ThreadExecutor final : public Executor {
   ThreadStep<T>& thread(const Member& member) { return *threads_[static_cast<std::size_t>(member.index)]; }
   ChunkNeeds chunk_needs() const;
   void require_equal_threads();
+  void check_state(Collect what);
   int worth_sharing(std::int64_t parts, const Cost& cost, double meeting) const;
 
   TeamState<T> team_;
   std::vector<std::unique_ptr<ThreadStep<T>>> threads_;
+  std::int64_t saved_ = 0;       // states, with a guard
   std::int64_t tree_bytes_ = 0;  // that the tree had sent at the last take_times
 };
 

@@ -38,6 +38,7 @@ void ThreadStep<T>::release() {
   keep_inputs(0);
   worker_.release();
   sums_.release();
+  again_ = {};
 }
 
 template <class T>
@@ -74,6 +75,10 @@ void ThreadStep<T>::run_slots(const Member& member, const Batch& batch) {
   if (overlap_) overlap_->begin(batch.recorder(member.index));
   if (pipeline_ != nullptr)
     run_pipeline(member, batch);
+  else if (team_.batch_sums)
+    run_whole(member, batch);
+  else if (team_.setup.guard && is_guarded(member, batch))
+    run_checked(member, batch);
   else
     run_chunks(member, batch);
   if (!overlap_) return;
@@ -100,6 +105,24 @@ void ThreadStep<T>::run_chunks(const Member& member, const Batch& batch) {
       worker_.run(task, team_.scores, times_);
       push(member, batch, chunk);
     }
+  }
+}
+
+/// Where layers need sums over the batch: all slots of this thread are one chunk, and threads and ranks meet in the
+/// middle of it. The channel of the ranks is used for that, so no gradient leaves before the end.
+template <class T>
+void ThreadStep<T>::run_whole(const Member& member, const Batch& batch) {
+  batch_sum_.begin(*team_.batch_sums, member, batch.size());
+  if (chunks_.empty() || chunks_.front().ids.empty())
+    batch_sum_.skip(kBatchSumsPerLayer * batch_wide_layers(team_.setup.stage.plans));
+  for (const SlotChunk& chunk : chunks_) {  // one, or none on a rank without slots
+    if (!chunk.ids.empty()) {
+      typename Worker<T>::Chunk task = task_of(member, batch, chunk);
+      task.gradients = sums_.next();
+      task.batch = &batch_sum_;
+      worker_.run(task, team_.scores, times_);
+    }
+    push(member, batch, chunk);
   }
 }
 
@@ -223,12 +246,18 @@ void ThreadStep<T>::update(const Member& member, const Batch& batch, const Stret
   const TrainOptions& options = team_.setup.options;
   T* const weights = team_.shard.weights();
   Update<T>& optimizer = team_.shard.update();
-  if (member.index == 0 && team_.tree->owns_the_end())
+  if (member.index == 0 && team_.tree->owns_the_end()) {
+    if (team_.state_sums) team_.state_sums->check_statistics(batch.step);
     team_.body.update_statistics(team_.kernels, context(), weights, gradient, batch.size());
+    if (team_.state_sums) team_.state_sums->note_statistics();
+  }
   optimizer.clear_frozen(gradient, own.first, own.last, context());
   optimizer.add_l2(options.l2, weights, gradient, own.first, own.last, team_.kernels, context());
   if (options.clip_norm > 0) clip(member, batch, own, gradient);
-  optimizer.step(batch.rate, batch.step, weights, gradient, own.first, own.last, team_.kernels, context());
+  if (team_.state_sums)
+    guarded_update(member, batch, own, gradient);
+  else
+    optimizer.step(batch.rate, batch.step, weights, gradient, own.first, own.last, team_.kernels, context());
   lap(times_.update);
   batch.close(member.index, kUpdateSection, optimizer_cost(own.count(), state_vectors(options.optimizer), sizeof(T)));
 }
@@ -257,7 +286,10 @@ void ThreadStep<T>::clip(const Member& member, const Batch& batch, const Stretch
 template <class T>
 void ThreadStep<T>::broadcast(const Member& member, const Batch& batch) {
   Lap lap;
+  const bool statistics = !team_.tree->owns_the_end();
+  if (team_.state_sums) team_.state_sums->check_foreign(statistics, batch.step);
   team_.tree->gather(team_.shard.weights());
+  if (team_.state_sums) team_.state_sums->note_foreign(statistics);
   times_.sent_bytes += team_.shard.exchange_columns();
   team_.setup.ranks.note_step(batch.step + 1);
   lap(times_.broadcast);

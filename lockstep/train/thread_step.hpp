@@ -13,19 +13,26 @@
 #include "lockstep/distribute/pipeline.hpp"
 #include "lockstep/distribute/tensor_group.hpp"
 #include "lockstep/distribute/worker.hpp"
+#include "lockstep/parallel/batch_sums.hpp"
 #include "lockstep/parallel/overlapped_reduction.hpp"
 #include "lockstep/train/executor.hpp"
 #include "lockstep/train/scores.hpp"
 #include "lockstep/train/shard.hpp"
 #include "lockstep/train/slot_chunks.hpp"
+#include "lockstep/train/state_sums.hpp"
 
 namespace lockstep {
+
+template <class T>
+class ThreadStep;
 
 /// What the threads of a rank share. The second group has one writer between two barriers.
 template <class T>
 struct TeamState {
   explicit TeamState(TrainingSetup& of)
-      : setup(of), body(of.stage.plans), kernels(make_table<T>(of.options.backend)), shard(of) {}
+      : setup(of), body(of.stage.plans), kernels(make_table<T>(of.options.backend)), shard(of) {
+    if (setup.guard) state_sums.emplace(setup, shard);
+  }
 
   TrainingSetup& setup;
   Sequence<T> body;
@@ -36,11 +43,15 @@ struct TeamState {
   std::optional<RankTree<T>> tree;
   std::vector<SlotSums<T>*> sums;                   // of each thread
   std::unique_ptr<OverlappedReduction<T>> overlap;  // null: no other rank holds the same part
+  std::optional<StateSums<T>> state_sums;           // with a guard
+  std::vector<const ThreadStep<T>*> threads;        // that take steps
+  std::optional<BatchSums<T>> batch_sums;           // where layers need sums over the batch
 
   SlotScores scores;            // of the present batch, by slot
   T* gradient = nullptr;        // summed over all ranks, in this rank's stretch; by member 0
   std::vector<double> squares;  // of the gradient, by block; for clipping
   double norm = 0;              // of a gradient in parts; by member 0
+  std::int64_t last_step = 0;   // done; with a guard, by member 0
 };
 
 template <class T>
@@ -72,7 +83,19 @@ class ThreadStep {
     std::int64_t count() const { return last - first; }
   };
 
+  /// Where the chunk that was computed last has its gradients, and on which core that was.
+  struct Computed {
+    const T* gradients = nullptr;
+    int core = 0;
+  };
+  /// What the second computation of a chunk gives.
+  struct Again {
+    AlignedBuffer<T> gradients;
+    SlotScores scores;
+  };
+
   void run_chunks(const Member& member, const Batch& batch);
+  void run_whole(const Member& member, const Batch& batch);
   void run_pipeline(const Member& member, const Batch& batch);
   typename Worker<T>::Chunk task_of(const Member& member, const Batch& batch, const SlotChunk& chunk);
   void push(const Member& member, const Batch& batch, const SlotChunk& chunk);
@@ -83,6 +106,16 @@ class ThreadStep {
   void update(const Member& member, const Batch& batch, const Stretch& own, T* gradient);
   void clip(const Member& member, const Batch& batch, const Stretch& own, T* gradient);
   void broadcast(const Member& member, const Batch& batch);
+  // With a guard (thread_recheck.cpp).
+  std::int64_t most_chunks(const Member& member) const;
+  bool is_guarded(const Member& member, const Batch& batch) const;
+  void run_checked(const Member& member, const Batch& batch);
+  bool try_chunks(const Member& member, const Batch& batch, int attempt);
+  void run_task(const typename Worker<T>::Chunk& task, SlotScores& scores, std::int64_t plant);
+  void recheck(const Member& member, const Batch& batch, std::size_t k);
+  bool is_same(const SlotChunk& chunk, const T* gradients, const SlotScores& scores, const Again& again,
+               ChunkDifference* found) const;
+  void guarded_update(const Member& member, const Batch& batch, const Stretch& own, T* gradient);
   void meet(const Member& member, const Batch& batch);
 
   TeamState<T>& team_;
@@ -90,10 +123,14 @@ class ThreadStep {
   Worker<T> worker_;
   std::unique_ptr<Pipeline<T>> pipeline_;  // null: the network is not cut into stages
   SlotSums<T> sums_;
+  typename BatchSums<T>::Thread batch_sum_;
   std::optional<typename OverlappedReduction<T>::Thread> overlap_;
   std::vector<SlotChunk> chunks_;       // of the present batch
   std::vector<AlignedBuffer<T>> kept_;  // inputs by the first slot of their chunk
   PhaseTimes times_;
+  Computed computed_;
+  Again again_;
+  std::size_t left_cores_ = 0;  // that this thread has been moved away from
 };
 
 }  // namespace lockstep

@@ -64,9 +64,27 @@ void check_parallel(const ParallelOptions& p, int ranks) {
                       keys));
 }
 
+void check_guard(const TrainOptions& o) {
+  const auto require = [](bool condition, const std::string& message) {
+    if (!condition) throw Error(ErrorCode::usage, message);
+  };
+  require(o.guard.recheck >= 0 && o.guard.recheck <= 1,
+          fmt::format("guard.recheck = {} must be from 0 to 1", o.guard.recheck));
+  if (o.guard.recheck == 0) return;
+  require(o.backend == Backend::simd || o.backend == Backend::naive,
+          fmt::format("guard.recheck compares the bits of two processor cores, and the backend is {}; use simd or "
+                      "naive, or set guard.recheck = 0",
+                      backend_names()[static_cast<std::size_t>(o.backend)]));
+  require(
+      o.parallel.pipeline * o.parallel.tensor == 1,
+      "guard.recheck needs ranks that hold the whole network: set parallel.pipeline = 1 and parallel.tensor = 1, or "
+      "guard.recheck = 0");
+}
+
 std::unique_ptr<Loop> make_loop(Network& network, const TrainOptions& options, Ranks& ranks) {
   check_options(options);
   check_parallel(options.parallel, ranks.size());
+  check_guard(options);
   const auto make = [&]<class T>(TrainingSetup& setup, T) -> std::unique_ptr<Executor> {
     if (!on_device(options.backend)) return std::make_unique<ThreadExecutor<T>>(setup);
     return std::make_unique<DeviceExecutor<T>>(setup, device_of_rank(options, ranks), make_table<T>(options.backend));
@@ -111,6 +129,7 @@ double Trainer::penalty() const { return loop_->penalty(); }
 const TrainOptions& Trainer::options() const { return loop_->options(); }
 TrainingState Trainer::state() const { return loop_->state(); }
 
+GuardCounts Trainer::guard_counts() const { return loop_->guard_counts(); }
 TrainingState Trainer::counts() const { return loop_->counts(); }
 void Trainer::restore(const TrainingState& state) { loop_->restore(state); }
 

@@ -51,6 +51,17 @@ struct ParallelOptions {
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
 };
 
+/// Protection against faulty hardware (guard.hpp). Changes no bit of the result.
+struct GuardOptions {
+  double recheck = 0;  // share of the slots that is computed a second time, on another core; 0: nothing is checked
+};
+
+/// What it did so far.
+struct GuardCounts {
+  std::int64_t rechecked = 0;    // chunks of slots
+  std::int64_t differences = 0;  // each was repeated
+};
+
 struct TrainOptions {
   Loss loss = Loss::cross_entropy;
   OptimizerSpec optimizer = Adam{};
@@ -70,7 +81,8 @@ struct TrainOptions {
   bool shuffle = true;
   std::uint64_t seed = 1;  // shuffles and dropout; the network's own seed is for its initial weights
   Backend backend = Backend::simd;
-  ParallelOptions parallel{};     // changes the time, not the result (save for RankReduction::library)
+  ParallelOptions parallel{};  // changes the time, not the result (save for RankReduction::library)
+  GuardOptions guard{};
   std::vector<Metric> metrics{};  // that evaluations report besides loss and accuracy
   std::optional<EarlyStopping> early_stopping{};
   int threads = 0;  // 0: OMP_NUM_THREADS, else as many as this process may use. Changes the time, never the result
@@ -134,6 +146,8 @@ struct FitOptions {
   std::function<double(std::int64_t)> rate{};
   std::function<void(const StepReport&)> on_step{};
   std::function<void(const EpochReport&)> on_epoch{};
+  /// A line for every difference that TrainOptions::guard has found and mended, on the rank that found it.
+  std::function<void(const std::string&)> on_fault{};
   SampleScores* samples =
       nullptr;                 // filled with those of the last validation; null: not wanted. The same on every rank
   Profile* profile = nullptr;  // filled with this fit's spans; null: none are taken
@@ -207,6 +221,9 @@ class Trainer {
   double penalty() const;
 
   const TrainOptions& options() const;
+
+  /// Of this rank; zeros without TrainOptions::guard.
+  GuardCounts guard_counts() const;
 
   /// A copy of where training stands: callable outside fit, and within it from on_step and on_epoch. Each of several
   /// ranks has its own part of the optimiser's state; all of it only after fit, and in on_step where `save` was

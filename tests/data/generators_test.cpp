@@ -1,8 +1,10 @@
 #include "lockstep/data/generators.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "lockstep/core/random.hpp"
+#include "lockstep/kernels/math/circle.hpp"
 #include "tests/data/support.hpp"
 
 namespace lockstep {
@@ -110,6 +112,22 @@ TEST(Generators, AddingMarksTwoNumbers) {
   }
   // A test set is the stretch that follows.
   EXPECT_EQ(make_adding({.first = 6, .count = 1, .steps = 9}).targets.values.value(0), adding.targets.values.value(1));
+}
+
+TEST(Generators, CopyRecallsItsSymbols) {
+  const Samples copy = make_copy({.first = 3, .count = 200, .classes = 4, .steps = 14});  // four symbols
+  EXPECT_EQ(copy.shape, (Shape{14}));
+  EXPECT_EQ(copy.targets.step_classes, 6);
+  std::array<int, 6> seen{};
+  for (std::int64_t i = 0; i < 200; ++i)
+    for (std::int64_t t = 0; t < 14; ++t) {
+      const double token = copy.features.value(i * 14 + t), answer = copy.targets.values.value(i * 14 + t);
+      if (t < 4) ++seen[static_cast<std::size_t>(token)];
+      EXPECT_EQ(token, t < 4 ? token : t == 9 ? 1 : 0);
+      EXPECT_EQ(answer, t < 10 ? 0 : copy.features.value(i * 14 + t - 10));
+    }
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(seen[k] > 150, k >= 2) << k;  // of 200 expected
+  EXPECT_EQ(make_copy({.first = 4, .count = 1, .classes = 4, .steps = 14}).features.value(0), copy.features.value(14));
 }
 
 TEST(Generators, SampleIsAFunctionOfSeedAndIndex) {

@@ -8,36 +8,23 @@
 #include <vector>
 
 #include "lockstep/kernels/table.hpp"
-#include "tests/kernels/attention_shapes.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/sequence_operations.hpp"
 
 namespace lockstep::test {
 
 template <class T>
-class EveryOperation {
+class EveryOperation : public SequenceOperations<T> {
  public:
-  struct Output {
-    std::string operation;
-    std::vector<T> values;
-  };
-
-  EveryOperation(const KernelTable<T>& kernels, std::uint64_t stream) : kernels_(kernels), stream_(stream) {
-#define LOCKSTEP_RUN(operation, Args) operation();
+  EveryOperation(const KernelTable<T>& kernels, std::uint64_t stream) : SequenceOperations<T>(kernels, stream) {
+#define LOCKSTEP_RUN(operation, Args) this->operation();
     LOCKSTEP_OPERATIONS(LOCKSTEP_RUN)
 #undef LOCKSTEP_RUN
   }
 
-  const std::vector<Output>& outputs() const { return outputs_; }
-
  private:
-  static constexpr std::int64_t kSamples = 21;
-
-  TestMatrix<T> input(std::int64_t rows, std::int64_t cols = kSamples) { return {rows, cols, ++stream_}; }
-  std::vector<T> input_vector(std::int64_t count, double low = -1, double high = 1) {
-    return random_vector<T>(count, ++stream_, low, high);
-  }
-  void keep(const char* operation, const TestMatrix<T>& values) { outputs_.push_back({operation, elements(values)}); }
-  void keep(const char* operation, const std::vector<T>& values) { outputs_.push_back({operation, values}); }
+  using Base = SequenceOperations<T>;
+  using Base::input, Base::input_vector, Base::keep, Base::kSamples, Base::kernels_, Base::context_, Base::cut_,
+      Base::stream_;
 
   void linear_forward() {
     const auto x = input(13), w = input(7, 13);
@@ -242,6 +229,55 @@ class EveryOperation {
     keep("batch_norm_backward", dbeta);
   }
 
+  void batch_norm_sums() {
+    const auto x = input(3 * 2);
+    const auto centre = input_vector(3);
+    for (const T* each : {static_cast<const T*>(nullptr), centre.data()}) {
+      auto sum = nan_vector<T>(3);
+      kernels_.batch_norm_sums(
+          {.channels = 3, .pixels = 2, .x = x.view(), .centre = each, .slots = cut_.slots(), .sum = sum.data()},
+          context_);
+      keep("batch_norm_sums", sum);
+    }
+  }
+
+  void batch_norm_normalise() {
+    const auto x = input(3 * 2);
+    const auto gamma = input_vector(3), beta = input_vector(3), mean = input_vector(3),
+               inv_std = input_vector(3, 0.5, 2);
+    TestMatrix<T> y(3 * 2, kSamples);
+    kernels_.batch_norm_normalise({.channels = 3,
+                                   .pixels = 2,
+                                   .x = x.view(),
+                                   .gamma = gamma.data(),
+                                   .beta = beta.data(),
+                                   .mean = mean.data(),
+                                   .inv_std = inv_std.data(),
+                                   .y = y.view()},
+                                  context_);
+    keep("batch_norm_normalise", y);
+  }
+
+  void batch_norm_backward_data() {
+    const auto x = input(3 * 2), dy = input(3 * 2);
+    const auto gamma = input_vector(3), mean = input_vector(3), inv_std = input_vector(3, 0.5, 2), p = input_vector(3),
+               q = input_vector(3);
+    TestMatrix<T> dx(3 * 2, kSamples);
+    kernels_.batch_norm_backward_data({.channels = 3,
+                                       .pixels = 2,
+                                       .x = x.view(),
+                                       .dy = dy.view(),
+                                       .gamma = gamma.data(),
+                                       .mean = mean.data(),
+                                       .inv_std = inv_std.data(),
+                                       .p = p.data(),
+                                       .q = q.data(),
+                                       .share = T(1) / T(2 * kSamples),
+                                       .dx = dx.view()},
+                                      context_);
+    keep("batch_norm_backward_data", dx);
+  }
+
   void batch_norm_inference() {
     const auto x = input(3 * 5);
     const auto gamma = input_vector(3), beta = input_vector(3), running_var = input_vector(3, 0.1, 2);
@@ -293,129 +329,6 @@ class EveryOperation {
                                  context_);
     keep("layer_norm_backward", dx);
     for (const auto* values : {&dgamma, &dbeta}) keep("layer_norm_backward", *values);
-  }
-
-  static constexpr std::int64_t kHidden = 7;
-
-  /// The first step, which has no state before it, and another one.
-  void lstm_forward() {
-    for (const bool first : {true, false}) {
-      const auto zi = input(4 * kHidden), zh = input(4 * kHidden), before = input(kHidden);
-      TestMatrix<T> gates(4 * kHidden, kSamples), c(kHidden, kSamples), h(kHidden, kSamples);
-      LstmForward<T> step = {
-          .zi = zi.view(), .zh = zh.view(), .c_before = {}, .gates = gates.view(), .c = c.view(), .h = h.view()};
-      if (!first) step.c_before = before.view();
-      kernels_.lstm_forward(step, context_);
-      for (const auto* values : {&gates, &c, &h}) keep("lstm_forward", *values);
-    }
-  }
-
-  void lstm_backward() {
-    for (const bool first : {true, false})
-      for (const bool last : {true, false}) {
-        const auto gates = input(4 * kHidden), c = input(kHidden), before = input(kHidden), dh = input(kHidden),
-                   after = input(kHidden);
-        TestMatrix<T> dz(4 * kHidden, kSamples), dc(kHidden, kSamples);
-        LstmBackward<T> step = {.gates = gates.view(),
-                                .c = c.view(),
-                                .c_before = {},
-                                .dh = dh.view(),
-                                .dc_after = {},
-                                .dz = dz.view(),
-                                .dc_before = dc.view()};
-        if (!first) step.c_before = before.view();
-        if (!last) step.dc_after = after.view();
-        kernels_.lstm_backward(step, context_);
-        for (const auto* values : {&dz, &dc}) keep("lstm_backward", *values);
-      }
-  }
-
-  void gru_forward() {
-    for (const bool first : {true, false}) {
-      const auto zi = input(3 * kHidden), zh = input(3 * kHidden), before = input(kHidden);
-      TestMatrix<T> gates(3 * kHidden, kSamples), h(kHidden, kSamples);
-      GruForward<T> step = {.zi = zi.view(), .zh = zh.view(), .h_before = {}, .gates = gates.view(), .h = h.view()};
-      if (!first) step.h_before = before.view();
-      kernels_.gru_forward(step, context_);
-      for (const auto* values : {&gates, &h}) keep("gru_forward", *values);
-    }
-  }
-
-  void gru_backward() {
-    for (const bool first : {true, false}) {
-      const auto gates = input(3 * kHidden), zh = input(3 * kHidden), before = input(kHidden), dh = input(kHidden);
-      TestMatrix<T> dzi(3 * kHidden, kSamples), dzh(3 * kHidden, kSamples), direct(kHidden, kSamples);
-      GruBackward<T> step = {.gates = gates.view(),
-                             .zh = zh.view(),
-                             .h_before = {},
-                             .dh = dh.view(),
-                             .dzi = dzi.view(),
-                             .dzh = dzh.view(),
-                             .dh_before = direct.view()};
-      if (!first) step.h_before = before.view();
-      kernels_.gru_backward(step, context_);
-      for (const auto* values : {&dzi, &dzh, &direct}) keep("gru_backward", *values);
-    }
-  }
-
-  void pack_steps() {
-    constexpr std::int64_t kSteps = 5, kStride = kSamples + 3;
-    for (const std::int64_t shift : {-1, 0, 1}) {
-      const auto from = input(6, kSteps * kStride);
-      TestMatrix<T> to(6, kSteps * kSamples);
-      kernels_.pack_steps({.from = from.view(),
-                           .steps = kSteps,
-                           .step_stride = kStride,
-                           .shift = shift,
-                           .slots = cut_.slots(),
-                           .to = to.view()},
-                          context_);
-      keep("pack_steps", to);
-    }
-  }
-
-  void end_steps() {
-    std::array<std::int64_t, kSamples> lengths{};
-    for (std::size_t s = 0; s < lengths.size(); ++s) lengths[s] = std::int64_t(1 + s % 4);
-    for (const bool zeros : {true, false}) {
-      const auto ended = input(6);
-      auto y = input(6);
-      EndSteps<T> step = {.step = 2, .lengths = lengths.data(), .ended = {}, .y = y.view()};
-      if (!zeros) step.ended = ended.view();
-      kernels_.end_steps(step, context_);
-      keep("end_steps", y);
-    }
-  }
-
-  void one_hot() {
-    TestMatrix<T> x(1, kSamples), y(7, kSamples);
-    for (std::int64_t s = 0; s < kSamples; ++s) x(0, s) = T((s + stream_) % 7);
-    kernels_.one_hot({.x = x.view(), .y = y.view()}, context_);
-    keep("one_hot", y);
-  }
-
-  void attention_forward() {
-    for_attentions(kSamples, [&](const AttentionShape& shape, const std::int64_t* lengths) {
-      const auto qkv = input(3 * shape.width() * shape.steps);
-      for (const bool kept : {true, false}) {
-        TestMatrix<T> y(shape.width() * shape.steps, kSamples),
-            p = no_pairs<T>(shape, kept ? shape.heads : 1, kSamples);
-        kernels_.attention_forward(
-            {.shape = shape, .scale = T(0.25), .qkv = qkv.view(), .y = y.view(), .p = p.view(), .lengths = lengths},
-            context_);
-        for (const auto* each : {&y, kept ? &p : &y}) keep("attention_forward", *each);
-      }
-    });
-  }
-
-  void attention_backward() {
-    for_attentions(kSamples, [&](const AttentionShape& shape, const std::int64_t*) {
-      const auto qkv = input(3 * shape.width() * shape.steps), dy = input(shape.width() * shape.steps);
-      const auto p = input(2 * shape.steps * shape.steps);
-      TestMatrix<T> dqkv(3 * shape.width() * shape.steps, kSamples), ds = no_pairs<T>(shape, shape.heads, kSamples);
-      kernels_.attention_backward({shape, T(0.25), qkv.view(), p.view(), dy.view(), dqkv.view(), ds.view()}, context_);
-      keep("attention_backward", dqkv);
-    });
   }
 
   void dropout_apply() {
@@ -562,36 +475,51 @@ class EveryOperation {
     keep("running_update", running);
   }
 
+  void keep_scores(ScoreSlots<T> arguments) {
+    std::vector<double> sum(4, kNan<double>);
+    std::vector<std::int64_t> correct(4, -1);
+    arguments.slots = cut_.slots();
+    arguments.sum = sum.data();
+    arguments.correct = correct.data();
+    kernels_.score_slots(arguments, context_);
+    std::vector<T> scores;
+    for (std::size_t slot = 0; slot < 4; ++slot)  // the sum as two numbers of T, without a loss
+      scores.insert(scores.end(), {T(sum[slot]), T(sum[slot] - double(T(sum[slot]))), T(correct[slot])});
+    keep("score_slots", scores);
+  }
+
   void score_slots() {
     for (const std::int64_t outputs : {1, 5}) {
       const auto z = input(outputs);
       const auto loss = input_vector(kSamples);
       std::array<std::int32_t, kSamples> labels{};
       for (std::size_t s = 0; s < labels.size(); ++s) labels[s] = std::int32_t(s * 7 % (outputs == 1 ? 2 : 5));
-      for (const bool with_labels : {false, true}) {
-        std::vector<double> sum(4, kNan<double>);
-        std::vector<std::int64_t> correct(4, -1);
-        kernels_.score_slots({.kind = Loss::squared_error,
-                              .z = z.view(),
-                              .labels = with_labels ? labels.data() : nullptr,
-                              .loss = loss.data(),
-                              .slots = cut_.slots(),
-                              .sum = sum.data(),
-                              .correct = correct.data()},
-                             context_);
-        std::vector<T> scores;
-        for (std::size_t slot = 0; slot < 4; ++slot)  // the sum as two numbers of T, without a loss
-          scores.insert(scores.end(), {T(sum[slot]), T(sum[slot] - double(T(sum[slot]))), T(correct[slot])});
-        keep("score_slots", scores);
-      }
+      for (const bool with_labels : {false, true})
+        keep_scores({.kind = Loss::squared_error,
+                     .z = z.view(),
+                     .labels = with_labels ? labels.data() : nullptr,
+                     .loss = loss.data()});
     }
+    score_steps();
   }
 
-  const KernelTable<T>& kernels_;
-  std::uint64_t stream_;
-  KernelContext context_;
-  const Cut cut_{3, 0, 17, 1};
-  std::vector<Output> outputs_;
+  /// Every step has a class; samples are of several lengths.
+  void score_steps() {
+    constexpr std::int64_t kSteps = 3, kClasses = 4, kStride = 2 * kSamples;
+    const auto z = input_vector(kClasses * kSteps * kStride), loss = input_vector(kSteps * kStride);
+    std::array<std::int32_t, kSteps * kStride> labels{};
+    std::array<std::int64_t, kSamples> lengths{};
+    for (std::size_t c = 0; c < labels.size(); ++c) labels[c] = std::int32_t(c * 7 % kClasses);
+    for (std::size_t s = 0; s < lengths.size(); ++s) lengths[s] = 1 + std::int64_t(s) % kSteps;
+    for (const bool ragged : {false, true})
+      keep_scores({.kind = Loss::cross_entropy,
+                   .z = {z.data(), kClasses, (kSteps - 1) * kStride + kSamples, kSteps * kStride},
+                   .labels = labels.data(),
+                   .loss = loss.data(),
+                   .steps = kSteps,
+                   .step_stride = kStride,
+                   .lengths = ragged ? lengths.data() : nullptr});
+  }
 };
 
 }  // namespace lockstep::test

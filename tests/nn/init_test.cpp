@@ -89,7 +89,7 @@ TEST(Init, FloatIsTheRoundedDouble) {
 }
 
 TEST(Init, NamesFollowTheEnum) {
-  ASSERT_EQ(names_of<InitKind>().size(), static_cast<std::size_t>(InitKind::constant) + 1);
+  ASSERT_EQ(names_of<InitKind>().size(), static_cast<std::size_t>(InitKind::sinusoidal) + 1);
   EXPECT_EQ(names_of<InitKind>()[static_cast<std::size_t>(InitKind::xavier_uniform)], "xavier-uniform");
   EXPECT_EQ(names_of<InitKind>()[static_cast<std::size_t>(InitKind::fan_in_uniform)], "fan-in-uniform");
   EXPECT_EQ(names_of<InitKind>()[static_cast<std::size_t>(InitKind::constant)], "constant");

@@ -111,6 +111,7 @@ std::vector<LayerSpec> middles() {
           Softmax{},
           Dropout{.p = 0.3},
           BatchNorm{.eps = 0.1},
+          BatchNorm{.eps = 0.1, .over = NormOver::batch},
           LayerNorm{.eps = 0.1},
           Flatten{},
           MaxPool2d{.window = 2, .stride = 1},

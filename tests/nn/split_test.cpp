@@ -71,19 +71,6 @@ TEST(Columns, AreWhatTheRowsHoldOfTheseInputs) {
   }
 }
 
-TEST(Split, LayerNormalisationIsRefused) {
-  Network net({12});
-  net.add(Linear{.out = 8}).add(LayerNorm{}).add(Linear{.out = 4});
-  std::vector<LayerPlan> plans = net.plans();
-  try {
-    split_layers(plans, 0, 2, {});
-    FAIL() << "split a layer that needs all features";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::usage);
-    EXPECT_STREQ(error.what(), "layer 1 (layer_norm) cannot be split over ranks; set parallel.tensor = 1");
-  }
-}
-
 TEST(GroupRuns, AreWholeGroupsOrPartsOfOne) {
   std::vector<std::vector<std::int64_t>> runs;
   for_each_group_run({1, 9}, 3, [&](const Channels& some, std::int64_t first_group, std::int64_t groups) {

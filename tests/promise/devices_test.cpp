@@ -75,13 +75,14 @@ TEST_P(Devices, OneHashInFloat64) {
 }
 
 TEST_P(Devices, OneHashForRanks) {
-  const PromiseRun run = bn_cnn_run();
-  const DataSplits data = promise_data(run);
-  const std::string expected = training_hash(run, *data.train, *data.test);
-  for (const int size : {2, 3})
-    run_ranks(size, [&](Ranks& ranks) {
-      EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test, &ranks), expected) << size << " ranks";
-    });
+  for (const PromiseRun& run : {bn_cnn_run(), batch_wide_run()}) {
+    const DataSplits data = promise_data(run);
+    const std::string expected = training_hash(run, *data.train, *data.test);
+    for (const int size : {2, 3})
+      run_ranks(size, [&](Ranks& ranks) {
+        EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test, &ranks), expected) << size << " ranks";
+      });
+  }
 }
 
 TEST_P(Devices, OddNetworks) {

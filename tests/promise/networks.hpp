@@ -98,8 +98,21 @@ inline PromiseRun averaged_run() {
   return run;
 }
 
+/// Statistics of the whole batch, in a residual block too. Its layers cannot be split over ranks.
+inline PromiseRun batch_wide_run(Precision precision = Precision::float32) {
+  const BatchNorm norm{.over = NormOver::batch};
+  PromiseRun run{"batch-wide", Network({1, 6, 6}, precision), {}, {1, 6, 6}};
+  run.network.add(Conv2d{.out = 5, .kernel = 3, .pad = 1, .bias = false}).add(norm).add(Relu{});
+  run.network.add(Residual{.body = {Conv2d{.out = 7, .kernel = 3, .pad = 1, .bias = false}, norm, Relu{}},
+                           .shortcut = {Conv2d{.out = 7, .kernel = 1}, norm}});
+  run.network.add(MaxPool2d{.window = 2}).add(Flatten{}).add(Linear{.out = 24}).add(norm).add(Relu{});
+  run.network.add(Linear{.out = 10});
+  run.options = {.optimizer = Adam{.lr = 1e-2}, .batch = 42, .slots = 8, .clip_norm = 1};
+  return run;
+}
+
 inline std::vector<PromiseRun> promise_runs() {
-  return {mlp_run(), lenet5_run(), bn_cnn_run(), everyday_run(), averaged_run()};
+  return {mlp_run(), lenet5_run(), bn_cnn_run(), everyday_run(), averaged_run(), batch_wide_run()};
 }
 
 /// With batches of 32 or 40 the last batch is a remainder, and its slots are ragged.

@@ -47,22 +47,75 @@ void expect_one_hash_for_ranks(PromiseRun run, const DataSplits& data) {
   }
 }
 
-TEST(PromiseSequences, OneHashForRanksAndStages) { expect_one_hash_for_ranks(recurrent_run(), sequence_data()); }
-TEST(PromiseText, OneHashForRanksAndStages) { expect_one_hash_for_ranks(text_run(), text_data()); }
+// The last batch has 8 samples in 8 slots, and one of 3 leaves ranks and threads without any.
+TEST(PromiseBatchWide, OneHashForRanksAndThreads) {
+  for (const std::int64_t count : {50, 45}) {
+    PromiseRun run = batch_wide_run();
+    const DataSplits data = promise_data(run, count);
+    run.options.threads = 1;
+    run.options.backend = Backend::naive;
+    const std::string expected = training_hash(run, *data.train, *data.test);
+    run.options.backend = Backend::simd;
+    for (const int size : {1, 2, 3, 5, 8, 17})
+      for (const int threads : {1, 2, 3}) {
+        run.options.threads = threads;
+        run_ranks(size, [&](Ranks& ranks) {
+          EXPECT_EQ(training_hash(run, *data.train, *data.test, &ranks), expected)
+              << "rank " << ranks.rank() << " of " << size << " with " << threads << " threads";
+        });
+      }
+  }
+}
 
-/// Said in one line, by every rank.
-TEST(PromiseSequences, SplitLayersAreRefused) {
-  PromiseRun run = recurrent_run();
-  run.options.parallel = {.tensor = 2};
-  const DataSplits data = sequence_data();
+// With one slot, batch and slot are the same; with several they are not.
+TEST(PromiseBatchWide, OneSlotIsTheBatch) {
+  const auto weights_of = [](NormOver over, std::int64_t slots) {
+    PromiseRun run = averaged_run();
+    Network network({1, 4, 4});
+    network.add(Conv2d{.out = 5, .kernel = 3, .pad = 1})
+        .add(BatchNorm{.over = over})
+        .add(Relu{})
+        .add(Linear{.out = 10});
+    run.network = network;
+    run.options.average = {};
+    run.options.slots = slots;
+    const DataSplits data = promise_data(run);
+    Network trained = run.network;
+    trained.initialise(7);
+    Trainer(trained, run.options).fit(*data.train, {.epochs = 1});
+    const float* const weights = std::as_const(trained).data<float>();
+    return std::vector<float>(weights, weights + trained.trainable_count());
+  };
+  EXPECT_EQ(weights_of(NormOver::batch, 1), weights_of(NormOver::slot, 1));
+  EXPECT_NE(weights_of(NormOver::batch, 4), weights_of(NormOver::slot, 4));
+}
+
+TEST(PromiseBatchWide, PartsOfNetworksAreRefused) {
+  PromiseRun run = batch_wide_run();
+  run.options.parallel = {.pipeline = 2};
+  const DataSplits data = promise_data(run);
   run_ranks(2, [&](Ranks& ranks) {
     try {
       training_hash(run, *data.train, *data.test, &ranks);
       ADD_FAILURE() << "it was not refused";
     } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "layer 0 (gru) cannot be split over ranks; set parallel.tensor = 1");
+      EXPECT_STREQ(error.what(),
+                   "batch_norm: over = \"batch\" needs whole layers on every rank, and parallel.pipeline is "
+                   "2: set it to 1, or over = \"slot\"");
     }
   });
+}
+
+TEST(PromiseSequences, OneHashForRanksAndStages) { expect_one_hash_for_ranks(recurrent_run(), sequence_data()); }
+TEST(PromiseText, OneHashForRanksAndStages) { expect_one_hash_for_ranks(text_run(), text_data()); }
+
+/// Said in one line, by every rank.
+TEST(PromiseSequences, OneHashForSplitLayers) {
+  PromiseRun run = recurrent_run();
+  const DataSplits data = sequence_data();
+  const std::string expected = training_hash(run, *data.train, *data.test);
+  run.options.parallel = {.tensor = 2};
+  run_ranks(2, [&](Ranks& ranks) { EXPECT_EQ(training_hash(run, *data.train, *data.test, &ranks), expected); });
 }
 
 // ranks = data x pipeline x tensor; rank 0 has the whole network at the end of every epoch.

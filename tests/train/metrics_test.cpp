@@ -19,7 +19,7 @@ MemoryDataset with_labels(const std::vector<std::int32_t>& labels, std::int64_t 
 }
 
 double value(const std::string& name, const SampleScores& scores, const Dataset& data, std::int64_t outputs) {
-  const std::vector<MetricValue> values = metric_values({*metric_named(name)}, scores, data, outputs);
+  const std::vector<MetricValue> values = metric_values({*metric_named(name)}, scores, data, outputs, 0);
   EXPECT_EQ(values.size(), 1U);
   return values.at(0).value;
 }
@@ -30,7 +30,7 @@ TEST(Metrics, OfClasses) {
   scores.resize(64, true);
   const std::int64_t answers[] = {0, 0, 1, 1, 0, 1}, places[] = {0, 0, 1, 0, 2, 3};
   for (std::size_t s = 0; s < 6; ++s) scores.answer[s] = answers[s], scores.place[s] = places[s];
-  const auto f1 = metric_values({{MetricKind::precision}, {MetricKind::recall}, {MetricKind::f1}}, scores, data, 4);
+  const auto f1 = metric_values({{MetricKind::precision}, {MetricKind::recall}, {MetricKind::f1}}, scores, data, 4, 0);
   EXPECT_EQ(f1[0].per_class, (std::vector<double>{2.0 / 3, 1.0 / 3, 0, 0}));
   EXPECT_EQ(f1[1].per_class, (std::vector<double>{2.0 / 3, 0.5, 0, 0}));
   EXPECT_EQ(f1[2].per_class, (std::vector<double>{2.0 / 3, 0.4, 0, 0}));

@@ -72,8 +72,33 @@ void batch_norm_inference(const BatchNormInference<T>& a, KernelContext& context
            a.y.cols);
 }
 
+template <class T, Style kStyle>
+void batch_norm_sums(const BatchNormSums<T>& a, KernelContext& context) {
+  const std::int64_t slots = a.slots.count();
+  T* const sums = context.scratch<T>(a.channels * slots);
+  start<T>(context, "batch_norm_sums", over_slots(context.device(), a.channels, slots), a.channels, a.pixels, a.x.data,
+           a.x.stride, a.centre, context.device().constant(a.slots.bounds), slots, sums);
+  add_chunks<T>(context, sums, a.channels, slots, a.sum, a.channels);
+}
+
+template <class T, Style kStyle>
+void batch_norm_normalise(const BatchNormNormalise<T>& a, KernelContext& context) {
+  start<T>(context, "batch_norm_normalise", over_matrix(context.device(), Style::naive, a.y.rows, a.y.cols), a.channels,
+           a.pixels, a.x.data, a.x.stride, a.gamma, a.beta, a.mean, a.inv_std, a.y.data, a.y.stride, a.y.cols);
+}
+
+template <class T, Style kStyle>
+void batch_norm_backward_data(const BatchNormBackwardData<T>& a, KernelContext& context) {
+  start<T>(context, "batch_norm_backward_data", over_matrix(context.device(), Style::naive, a.dx.rows, a.dx.cols),
+           a.channels, a.pixels, a.x.data, a.x.stride, a.dy.data, a.dy.stride, a.gamma, a.mean, a.inv_std, a.p, a.q,
+           a.share, a.dx.data, a.dx.stride, a.dx.cols);
+}
+
 LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_forward, BatchNormForward)
 LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_backward, BatchNormBackward)
 LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_inference, BatchNormInference)
+LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_sums, BatchNormSums)
+LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_normalise, BatchNormNormalise)
+LOCKSTEP_DEVICE_INSTANTIATE(batch_norm_backward_data, BatchNormBackwardData)
 
 }  // namespace lockstep::device

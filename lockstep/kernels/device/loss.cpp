@@ -32,7 +32,7 @@ void score_slots(const ScoreSlots<T>& a, KernelContext& context) {
   const Shape shape{.groups = {a.slots.count(), 1, 1},
                     .group_size = {context.device().info().is_cpu ? 1 : kGroup, 1, 1}};
   start<T>(context, "score_slots", shape, code_of(a.kind), a.z.data, a.z.stride, a.z.rows, a.labels, a.loss,
-           context.device().constant(a.slots.bounds), a.sum, a.correct);
+           context.device().constant(a.slots.bounds), a.steps, a.step_stride, a.lengths, a.sum, a.correct);
 }
 
 LOCKSTEP_DEVICE_INSTANTIATE(softmax_forward, SoftmaxForward)

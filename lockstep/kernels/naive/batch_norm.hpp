@@ -100,6 +100,44 @@ void batch_norm_inference(const BatchNormInference<T>& a) {
 }
 
 template <class T>
+void batch_norm_sums(const BatchNormSums<T>& a) {
+  for (std::int64_t channel = 0; channel < a.channels; ++channel) {
+    const std::int64_t first_row = channel * a.pixels;
+    const auto slot_sum = [&](std::int64_t slot) {
+      if (a.slots.size(slot) == 0) return T(0);
+      return sum_over_slot<T>(a.slots, slot, {1, a.pixels},
+                              [&](std::int64_t, std::int64_t pixel, std::int64_t s, T sum) {
+                                if (a.centre == nullptr) return sum + a.x(first_row + pixel, s);
+                                const T d = a.x(first_row + pixel, s) - a.centre[channel];
+                                return fma(d, d, sum);
+                              });
+    };
+    a.sum[channel] = slot_tree(slot_sum, 0, a.slots.count());
+  }
+}
+
+template <class T>
+void batch_norm_normalise(const BatchNormNormalise<T>& a) {
+  for (std::int64_t channel = 0; channel < a.channels; ++channel) {
+    const T scale = a.gamma[channel] * a.inv_std[channel];
+    for (std::int64_t row = channel * a.pixels; row < (channel + 1) * a.pixels; ++row)
+      for (std::int64_t s = 0; s < a.y.cols; ++s)
+        a.y(row, s) = fma(a.x(row, s) - a.mean[channel], scale, a.beta[channel]);
+  }
+}
+
+template <class T>
+void batch_norm_backward_data(const BatchNormBackwardData<T>& a) {
+  for (std::int64_t channel = 0; channel < a.channels; ++channel) {
+    const T inv_std = a.inv_std[channel], scale = a.gamma[channel] * inv_std;
+    const T slope = -(scale * inv_std) * (a.q[channel] * a.share), shift = -scale * (a.p[channel] * a.share);
+    for (std::int64_t row = channel * a.pixels; row < (channel + 1) * a.pixels; ++row)
+      for (std::int64_t s = 0; s < a.dx.cols; ++s)
+        a.dx(row, s) = fma(scale, a.dy(row, s), fma(slope, a.x(row, s) - a.mean[channel], shift));
+  }
+}
+
+template <class T>
 void running_update(const RunningUpdate<T>& a) {
   const T rest = T(1) - a.momentum;
   for (std::int64_t c = 0; c < a.count; ++c) {

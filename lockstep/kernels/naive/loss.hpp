@@ -160,10 +160,12 @@ void score_slots(const ScoreSlots<T>& a) {
   for (std::int64_t slot = 0; slot < a.slots.count(); ++slot) {
     double sum = 0;
     std::int64_t correct = 0;
-    for (std::int64_t s = a.slots.begin(slot); s < a.slots.end(slot); ++s) {
-      sum += static_cast<double>(a.loss[s]);
-      if (a.labels != nullptr && predicted_class(a.z, s, a.kind) == a.labels[s]) ++correct;
-    }
+    for (std::int64_t s = a.slots.begin(slot); s < a.slots.end(slot); ++s)
+      for (std::int64_t t = 0; t < (a.lengths == nullptr ? a.steps : a.lengths[s]); ++t) {
+        const std::int64_t column = t * a.step_stride + s;
+        sum += static_cast<double>(a.loss[column]);
+        if (a.labels != nullptr && predicted_class(a.z, column, a.kind) == a.labels[column]) ++correct;
+      }
     a.sum[slot] = sum;
     a.correct[slot] = correct;
   }

@@ -113,6 +113,18 @@ struct Pairs {
   }
 };
 
+/// A number for each of kCount channels.
+template <class T, int kCount>
+struct Numbers {
+  T of[kCount];
+
+  LOCKSTEP_INLINE Numbers operator+(const Numbers& o) const {
+    Numbers sum;
+    for (int k = 0; k < kCount; ++k) sum.of[k] = of[k] + o.of[k];
+    return sum;
+  }
+};
+
 /// The channels [channel, channel + kCount) in one slot. Returns what it adds to sum_mean and sum_var.
 template <class T, int kCount>
 LOCKSTEP_NOINLINE Pairs<T, kCount> forward_slot(const BatchNormForward<T>& a, std::int64_t channel, std::int64_t slot) {
@@ -205,6 +217,34 @@ LOCKSTEP_NOINLINE Pairs<T, kCount> backward_slot(const BatchNormBackward<T>& a, 
   return result;
 }
 
+/// The sums of the channels [channel, channel + kCount) over one slot.
+template <class T, int kCount>
+LOCKSTEP_NOINLINE Numbers<T, kCount> sum_slot(const BatchNormSums<T>& a, std::int64_t channel, std::int64_t slot) {
+  const Group group = {channel * a.pixels, a.pixels, a.slots.begin(slot), a.slots.end(slot)};
+  if (group.begin == group.end) return {};
+  const ConstMatrix<T> x = a.x;
+  Sums<T, kCount> sums;
+  clear<T, kCount>(sums);
+  if (a.centre == nullptr) {
+    for_blocks<T, kCount>(group,
+                          [&](int k, std::int64_t row, std::int64_t c, int v, const auto& block)
+                              LOCKSTEP_INLINE_LAMBDA { sums[k][v] = sums[k][v] + load(x.row(row) + c, block.end(v)); });
+  } else {
+    Vec<T> centres[kCount];
+#pragma GCC unroll 4
+    for (int k = 0; k < kCount; ++k) centres[k] = broadcast(a.centre[channel + k]);
+    for_blocks<T, kCount>(
+        group, [&](int k, std::int64_t row, std::int64_t c, int v, const auto& block) LOCKSTEP_INLINE_LAMBDA {
+          const Vec<T> d = block.kept(load(x.row(row) + c, block.end(v)) - centres[k], v);
+          sums[k][v] = fma(d, d, sums[k][v]);
+        });
+  }
+  Numbers<T, kCount> result;
+#pragma GCC unroll 4
+  for (int k = 0; k < kCount; ++k) result.of[k] = sum_of_lanes(sums[k]);
+  return result;
+}
+
 /// work<kCount>(channel) for all channels: kChannels at a time, and the rest one by one.
 template <class T, class Work>
 LOCKSTEP_INLINE void for_channels(std::int64_t channels, const Work& work) {
@@ -251,8 +291,46 @@ void batch_norm_inference(const BatchNormInference<T>& a, KernelContext&) {
   }
 }
 
+template <class T>
+void batch_norm_sums(const BatchNormSums<T>& a, KernelContext&) {
+  for_channels<T>(a.channels, [&]<int kCount>(std::int64_t channel) {
+    const auto leaf = [&](std::int64_t slot) { return sum_slot<T, kCount>(a, channel, slot); };
+    const Numbers<T, kCount> sums = slot_tree(leaf, 0, a.slots.count());
+    for (int k = 0; k < kCount; ++k) a.sum[channel + k] = sums.of[k];
+  });
+}
+
+template <class T>
+void batch_norm_normalise(const BatchNormNormalise<T>& a, KernelContext&) {
+  for (std::int64_t channel = 0; channel < a.channels; ++channel) {
+    const Vec<T> scale = broadcast(a.gamma[channel] * a.inv_std[channel]);
+    const Vec<T> mean = broadcast(a.mean[channel]), beta = broadcast(a.beta[channel]);
+    map(
+        a.y.rows_from(channel * a.pixels, a.pixels),
+        [=](Vec<T> x) LOCKSTEP_INLINE_LAMBDA { return fma(x - mean, scale, beta); },
+        a.x.rows_from(channel * a.pixels, a.pixels));
+  }
+}
+
+template <class T>
+void batch_norm_backward_data(const BatchNormBackwardData<T>& a, KernelContext&) {
+  for (std::int64_t channel = 0; channel < a.channels; ++channel) {
+    const T inv_std = a.inv_std[channel], scale = a.gamma[channel] * inv_std;
+    const Vec<T> slope = broadcast(-(scale * inv_std) * (a.q[channel] * a.share));
+    const Vec<T> shift = broadcast(-scale * (a.p[channel] * a.share));
+    const Vec<T> mean = broadcast(a.mean[channel]), scales = broadcast(scale);
+    map(
+        a.dx.rows_from(channel * a.pixels, a.pixels),
+        [=](Vec<T> dy, Vec<T> x) LOCKSTEP_INLINE_LAMBDA { return fma(scales, dy, fma(slope, x - mean, shift)); },
+        a.dy.rows_from(channel * a.pixels, a.pixels), a.x.rows_from(channel * a.pixels, a.pixels));
+  }
+}
+
 LOCKSTEP_SIMD_INSTANTIATE(batch_norm_forward, BatchNormForward)
 LOCKSTEP_SIMD_INSTANTIATE(batch_norm_backward, BatchNormBackward)
 LOCKSTEP_SIMD_INSTANTIATE(batch_norm_inference, BatchNormInference)
+LOCKSTEP_SIMD_INSTANTIATE(batch_norm_sums, BatchNormSums)
+LOCKSTEP_SIMD_INSTANTIATE(batch_norm_normalise, BatchNormNormalise)
+LOCKSTEP_SIMD_INSTANTIATE(batch_norm_backward_data, BatchNormBackwardData)
 
 }  // namespace lockstep::LOCKSTEP_SIMD

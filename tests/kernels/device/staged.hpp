@@ -147,6 +147,20 @@ void stage(Stage& s, BatchNormInference<T>& a) {
   s.vector(a.running_var, a.channels), s.matrix(a.y);
 }
 template <class T>
+void stage(Stage& s, BatchNormSums<T>& a) {
+  s.matrix(a.x), s.vector(a.centre, a.channels), s.vector(a.sum, a.channels);
+}
+template <class T>
+void stage(Stage& s, BatchNormNormalise<T>& a) {
+  s.matrix(a.x), s.matrix(a.y);
+  for (const T** values : {&a.gamma, &a.beta, &a.mean, &a.inv_std}) s.vector(*values, a.channels);
+}
+template <class T>
+void stage(Stage& s, BatchNormBackwardData<T>& a) {
+  s.matrix(a.x), s.matrix(a.dy), s.matrix(a.dx);
+  for (const T** values : {&a.gamma, &a.mean, &a.inv_std, &a.p, &a.q}) s.vector(*values, a.channels);
+}
+template <class T>
 void stage(Stage& s, LayerNormForward<T>& a) {
   s.matrix(a.x), s.vector(a.gamma, a.x.rows), s.vector(a.beta, a.x.rows), s.matrix(a.y);
   s.vector(a.mean, a.x.cols), s.vector(a.inv_std, a.x.cols);
@@ -234,6 +248,7 @@ template <class T>
 void stage(Stage& s, ScoreSlots<T>& a) {
   s.matrix(a.z), s.vector(a.labels, a.z.cols), s.vector(a.loss, a.z.cols), s.vector(a.sum, a.slots.count());
   s.vector(a.correct, a.slots.count());
+  s.vector(a.lengths, a.slots.end(a.slots.count() - 1));
 }
 
 template <class T>

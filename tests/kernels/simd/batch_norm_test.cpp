@@ -120,6 +120,59 @@ TYPED_TEST(SimdBatchNorm, Inference) {
   });
 }
 
+// The parts that statistics of a batch take.
+TYPED_TEST(SimdBatchNorm, InParts) {
+  using T = TypeParam;
+  this->compare([](const KernelTable<T>& table, const Dims& d, const Cut& cut, const Layout& l) {
+    KernelContext context;
+    const std::int64_t rows = d.channels * d.pixels, samples = cut.samples();
+    OddMatrix<T> x(rows, samples, l.stride, l.shift, 1), dy(rows, samples, l.stride, l.shift, 2),
+        y(rows, samples, l.stride, l.shift), dx(rows, samples, samples + 1, 2);
+    const auto gamma = random_vector<T>(d.channels, 2), beta = random_vector<T>(d.channels, 3),
+               mean = random_vector<T>(d.channels, 4), inv_std = random_vector<T>(d.channels, 5, 0.5, 2),
+               p = random_vector<T>(d.channels, 6), q = random_vector<T>(d.channels, 7);
+    std::vector<T> all;
+    for (const T* centre : {static_cast<const T*>(nullptr), mean.data()}) {
+      auto sum = nan_vector<T>(d.channels + 1);
+      table.batch_norm_sums({.channels = d.channels,
+                             .pixels = d.pixels,
+                             .x = x.view(),
+                             .centre = centre,
+                             .slots = cut.slots(),
+                             .sum = sum.data()},
+                            context);
+      collect(all, sum);
+    }
+    BatchNormNormalise<T> forward = {.channels = d.channels,
+                                     .pixels = d.pixels,
+                                     .x = x.view(),
+                                     .gamma = gamma.data(),
+                                     .beta = beta.data(),
+                                     .mean = mean.data(),
+                                     .inv_std = inv_std.data(),
+                                     .y = y.view()};
+    table.batch_norm_normalise(forward, context);
+    BatchNormBackwardData<T> backward = {.channels = d.channels,
+                                         .pixels = d.pixels,
+                                         .x = x.view(),
+                                         .dy = dy.view(),
+                                         .gamma = gamma.data(),
+                                         .mean = mean.data(),
+                                         .inv_std = inv_std.data(),
+                                         .p = p.data(),
+                                         .q = q.data(),
+                                         .share = T(1) / T(samples + 1),
+                                         .dx = dx.view()};
+    table.batch_norm_backward_data(backward, context);
+    backward.dx = dy.view();
+    table.batch_norm_backward_data(backward, context);
+    forward.y = x.view();
+    table.batch_norm_normalise(forward, context);
+    for (OddMatrix<T>* each : {&y, &dx, &dy, &x}) collect(all, *each);
+    return all;
+  });
+}
+
 TYPED_TEST(SimdBatchNorm, DivergedStaysSo) {
   using T = TypeParam;
   const T infinity = std::numeric_limits<T>::infinity(), large = std::numeric_limits<T>::max();

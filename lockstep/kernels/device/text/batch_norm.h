@@ -282,3 +282,63 @@ KERNEL batch_norm_inference(I64 channels, I64 pixels, REAL eps, IN(REAL, x), I64
       y[row * y_stride + s] = fma(x[row * x_stride + s] - running_mean[channel], scale, beta[channel]);
   }
 }
+
+// With the statistics of the batch: a slot's sum of x, or of squares around a centre; add_slots takes the tree.
+KERNEL batch_norm_sums(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, IN(REAL, centre), IN(I64, bounds), I64 slots,
+                       OUT(REAL, sums)) {
+  USE_IN(REAL, x);
+  USE_IN(REAL, centre);
+  USE_IN(I64, bounds);
+  USE_OUT(REAL, sums);
+  for (I64 item = GLOBAL_ITEM(0); item < channels * slots; item += GLOBAL_ITEMS(0)) {
+    const I64 channel = item % channels, slot = item / channels;
+    const I64 begin = bounds[slot], end = bounds[slot + 1];
+    GLOBAL const REAL *mine = x + channel * pixels * x_stride;
+    REAL sum = R(0);
+    if (end > begin) {
+      if (centre_base)
+        sum = sum_of_slot(SUM_SQUARES, mine, x_stride, mine, x_stride, centre[channel], pixels, begin, end);
+      else
+        sum = sum_of_slot(SUM_PLAIN, mine, x_stride, mine, x_stride, R(0), pixels, begin, end);
+    }
+    sums[item] = sum;
+  }
+}
+
+KERNEL batch_norm_normalise(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, IN(REAL, gamma), IN(REAL, beta),
+                            IN(REAL, mean), IN(REAL, inv_std), OUT(REAL, y), I64 y_stride, I64 samples) {
+  USE_IN(REAL, x);
+  USE_IN(REAL, gamma);
+  USE_IN(REAL, beta);
+  USE_IN(REAL, mean);
+  USE_IN(REAL, inv_std);
+  USE_OUT(REAL, y);
+  for (I64 row = GLOBAL_ITEM(1); row < channels * pixels; row += GLOBAL_ITEMS(1)) {
+    const I64 channel = row / pixels;
+    const REAL scale = gamma[channel] * inv_std[channel];
+    for (I64 s = GLOBAL_ITEM(0); s < samples; s += GLOBAL_ITEMS(0))
+      y[row * y_stride + s] = fma(x[row * x_stride + s] - mean[channel], scale, beta[channel]);
+  }
+}
+
+KERNEL batch_norm_backward_data(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, IN(REAL, dy), I64 dy_stride,
+                                IN(REAL, gamma), IN(REAL, mean), IN(REAL, inv_std), IN(REAL, p), IN(REAL, q), REAL share,
+                                OUT(REAL, dx), I64 dx_stride, I64 samples) {
+  USE_IN(REAL, x);
+  USE_IN(REAL, dy);
+  USE_IN(REAL, gamma);
+  USE_IN(REAL, mean);
+  USE_IN(REAL, inv_std);
+  USE_IN(REAL, p);
+  USE_IN(REAL, q);
+  USE_OUT(REAL, dx);
+  for (I64 row = GLOBAL_ITEM(1); row < channels * pixels; row += GLOBAL_ITEMS(1)) {
+    const I64 channel = row / pixels;
+    const REAL scale = gamma[channel] * inv_std[channel];
+    const REAL slope = -(scale * inv_std[channel]) * (q[channel] * share), shift = -scale * (p[channel] * share);
+    for (I64 s = GLOBAL_ITEM(0); s < samples; s += GLOBAL_ITEMS(0)) {
+      const REAL centred = x[row * x_stride + s] - mean[channel];
+      dx[row * dx_stride + s] = fma(scale, dy[row * dy_stride + s], fma(slope, centred, shift));
+    }
+  }
+}

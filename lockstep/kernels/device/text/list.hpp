@@ -21,6 +21,9 @@
   X(batch_norm, batch_norm_apply_backward)  \
   X(batch_norm, batch_norm_tree)            \
   X(batch_norm, batch_norm_inference)       \
+  X(batch_norm, batch_norm_sums)            \
+  X(batch_norm, batch_norm_normalise)       \
+  X(batch_norm, batch_norm_backward_data)   \
   X(conv2d_naive, conv2d_forward_naive)     \
   X(conv2d_naive, conv2d_backward_data_naive) \
   X(conv2d_naive, conv2d_backward_weights_naive) \

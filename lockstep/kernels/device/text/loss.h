@@ -124,25 +124,27 @@ KERNEL loss_gradient(int kind, REAL smoothing, int gamma, REAL delta, REAL scale
 // A group takes a slot: each of its work-items looks at a sample, and the first one adds them up in their order.
 #define SCORE_ITEMS 64
 KERNEL score_slots(int kind, IN(REAL, z), I64 z_stride, I64 rows, IN(int, labels), IN(REAL, loss), IN(I64, bounds),
-                   OUT(double, sums), OUT(I64, correct)) {
+                   I64 steps, I64 step_stride, IN(I64, lengths), OUT(double, sums), OUT(I64, correct)) {
   USE_IN(REAL, z);
   USE_IN(int, labels);
   USE_IN(REAL, loss);
   USE_IN(I64, bounds);
+  USE_IN(I64, lengths);
   USE_OUT(double, sums);
   USE_OUT(I64, correct);
   LOCAL double losses[SCORE_ITEMS];
   LOCAL int hits[SCORE_ITEMS];
-  const I64 slot = GROUP(0), end = bounds[slot + 1];
+  const I64 slot = GROUP(0), end = bounds[slot + 1] * steps;  // sample by sample, the steps of each
   const int item = ITEM(0), items = ITEMS(0);
   double sum = 0;
   I64 right = 0;
-  for (I64 first = bounds[slot]; first < end; first += items) {
-    const I64 s = first + item;
-    if (s < end) {
-      losses[item] = (double)loss[s];
+  for (I64 first = bounds[slot] * steps; first < end; first += items) {
+    const I64 sample = (first + item) / steps, step = (first + item) - sample * steps, s = step * step_stride + sample;
+    if (first + item < end) {
+      const int ended = lengths_base && step >= lengths[sample];
+      losses[item] = ended ? 0.0 : (double)loss[s];
       hits[item] = 0;
-      if (labels_base) {
+      if (labels_base && !ended) {
         I64 best = 0;
         if (rows == 1)
           best = z[s] >= (kind == SQUARED_ERROR || kind == HUBER ? R(0.5) : R(0)) ? 1 : 0;
