@@ -37,11 +37,8 @@ class TimedKernel {
   TimedKernel(const Exercise& exercise, RunnerSession& session, Verdict& verdict)
       : exercise_(exercise), session_(session), verdict_(verdict) {}
 
-  bool prepare(std::uint64_t seed) {
-    const CaseArguments first(exercise_, exercise_.timed, seed);
-    if (!session_.place(first, false).ok()) return false;
-    return call(seed) >= 0;  // warm: pages, caches, threads
-  }
+  /// Warm: pages, caches, threads.
+  bool prepare(std::uint64_t seed) { return call(seed) >= 0; }
 
   /// Seconds; below 0: wrong.
   double call(std::uint64_t seed) {
@@ -50,7 +47,8 @@ class TimedKernel {
                      .expected = CaseArguments(exercise_, exercise_.timed, seed),
                      .got = CaseArguments(exercise_, exercise_.timed, seed)};
     exercise_.fast(seen.expected.get(), 1);
-    const CallOutcome outcome = session_.call(seen.got);
+    CallOutcome outcome = session_.place(seen.given, false);
+    if (outcome.ok()) outcome = session_.call(seen.got);
     if (!outcome.ok()) {
       verdict_.tier = outcome.end == CallOutcome::End::too_long || outcome.end == CallOutcome::End::crashed
                           ? Tier::crashed
