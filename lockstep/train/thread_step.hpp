@@ -117,6 +117,7 @@ class ThreadStep {
   bool is_guarded(const Member& member, const Batch& batch) const;
   void run_checked(const Member& member, const Batch& batch);
   bool try_chunks(const Member& member, const Batch& batch, int attempt);
+  bool has_first_sample(const Batch& batch, const SlotChunk& chunk) const;
   void run_task(const typename Worker<T>::Chunk& task, SlotScores& scores, std::int64_t plant);
   void recheck(const Member& member, const Batch& batch, std::size_t k);
   bool is_same(const SlotChunk& chunk, const T* gradients, const SlotScores& scores, const Again& again,

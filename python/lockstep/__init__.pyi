@@ -120,8 +120,9 @@ class Embedding(Layer):
     init: Init | str | None
 
 class Positions(Layer):
-    def __init__(self, init: Init | str | None = None) -> None: ...
+    def __init__(self, init: Init | str | None = None, *, sinusoidal: bool = False) -> None: ...
     init: Init | str | None
+    sinusoidal: bool
 
 class Lstm(Layer):
     def __init__(self, hidden: int, *, layers: int = 1, bidirectional: bool = False,
@@ -284,4 +285,8 @@ class ZerosInit(Init):
 class ConstantInit(Init):
     def __init__(self, scale: float, biases: bool = False) -> None: ...
     scale: float
+    biases: bool
+
+class SinusoidalInit(Init):
+    def __init__(self, biases: bool = False) -> None: ...
     biases: bool

@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"optimizer = \"adan\"", "", "a.toml:8: train.optimizer: unknown name \"adan\"; did you mean adam?"},
         Bad{"optimizer = {name = \"rmspop\"}", "",
             "a.toml:8: train.optimizer.name: unknown name \"rmspop\"; did you mean rmsprop?"},
-        Bad{"optimizer = {lr = 1}", "",
+        Bad{"optimizer = {lr = 1, rho = 0.9}", "",
             "a.toml:8: train.optimizer.name: missing; one of sgd, momentum, nesterov, adam, adamw, rmsprop, lion"},
         Bad{"optimizer = {name = \"sgd\", momentum = 0.9}", "",
             "a.toml:8: train.optimizer.momentum: \"sgd\" has none; write name = \"momentum\" or \"nesterov\""},

@@ -9,7 +9,7 @@ namespace lockstep {
 namespace {
 
 TEST(ResolvedConfig, WritesEveryDefault) {
-  const RunConfig config = parse_config("[data]\nsource = \"moons\"\n[model]\nsizes = \"2-3-1\"\n", "a.toml");
+  const RunConfig config = parse_config("[data]\nsource = \"moons\"\n[model]\nsizes = \"2-3-2\"\n", "a.toml");
   EXPECT_EQ(resolved_toml(config), R"([data]
 source = "moons"
 seed = 1
@@ -19,7 +19,7 @@ input = [2]
 layers = [
   {linear = {out = 3, bias = true}},
   {sigmoid = 1},
-  {linear = {out = 1, bias = true}},
+  {linear = {out = 2, bias = true}},
 ]
 precision = "float32"
 init = "xavier-uniform"
@@ -79,7 +79,7 @@ constexpr const char* kBase = R"([data]
 source = "moons"
 [model]
 input = [2, 8, 8]
-layers = ["flatten", {linear = 1}]
+layers = ["flatten", {linear = 2}]
 [train]
 optimizer = "adam"
 )";
