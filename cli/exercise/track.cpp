@@ -68,6 +68,21 @@ const std::vector<Track>& tracks() {
        .hint =
            "Share results out over threads (`#pragma omp parallel for`). No `reduction` over floating-point sums: its\n"
            "order depends on the number of threads. Checked on 1, 3 and 4 threads, measured on 1, 2, 4 and 8."},
+      {.name = "cuda",
+       .words = "CUDA; without a GPU by an emulator",
+       .source = "kernel.cu",
+       .flags = {"-include", "cuda_launch.h"},
+       .cuda = true,
+       .sanitizers = false,
+       .timed = false,
+       .hint =
+           "Write kernels and launch them from the function with `kernel<<<grid, block>>>(...)`. The pointers in the\n"
+           "struct are addresses on the device; pass them on, do not follow them on the host. The emulator runs blocks "
+           "and\n"
+           "threads in several orders, fills memory with NaN and finds missing barriers and accesses outside of an "
+           "array.\n"
+           "Shared memory has a fixed size: `__shared__ float tile[16][16];`.",
+       .prelude = "#include <cuda_runtime.h>\n"},
   };
   return all;
 }

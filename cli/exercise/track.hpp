@@ -14,6 +14,9 @@ struct Track {
   std::string source{};              // the student's file: "kernel.cpp"
   std::vector<std::string> flags{};  // of the compiler, besides those of all tracks
   bool threads = false;              // the kernel may use several, and is measured on 1, 2, 4, 8
+  bool cuda = false;                 // CUDA text, run by the emulator
+  bool sanitizers = true;            // may be built with address and undefined-behaviour sanitizers
+  bool timed = true;                 // its time means something
   std::string hint{};                // Markdown for the task: what this track asks for
   std::string prelude{};             // lines of the stub, before the function
 };
