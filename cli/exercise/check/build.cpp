@@ -117,9 +117,31 @@ std::string rewrite_launches(const std::string& text) {
   return result + text.substr(done);
 }
 
+/// Nothing is compiled, but a text that is no Python is found before it runs.
+Built build_python(const BuildRequest& request, const fs::path& folder) {
+  const auto python = find_python({});
+  if (!python) throw Error(ErrorCode::usage, "the track python needs python3 on PATH");
+  write_file_atomically(folder / "lockstep_exercise.py", python_header_text(*request.exercise));
+  write_file_atomically(folder / "runner.py", runner_python());
+  write_file_atomically(folder / request.track->source, read_text(request.source, kMostSource, ErrorCode::usage));
+  Built built{.start = {.words = {*python, "-B", (folder / "runner.py").string()}}};
+  const Captured said =
+      run_captured({*python, "-B", "-c", "import sys; compile(open(sys.argv[1]).read(), 'kernel.py', 'exec')",
+                    (folder / request.track->source).string()},
+                   {.patience = kCompile});
+  if (said.ok()) return built;
+  const std::size_t at = said.err.rfind("  File \"kernel.py\"");
+  built.error = at == std::string::npos
+                    ? last_line(said.err)
+                    : fmt::format("kernel.py:{}\n{}", said.err.substr(at + 24, said.err.find('\n', at) - at - 24),
+                                  last_line(said.err));
+  return built;
+}
+
 Built build_kernel(const BuildRequest& request, BuildKind kind) {
   const fs::path folder = request.folder / folder_name(kind);
   fs::create_directories(folder);
+  if (request.track->python) return build_python(request, folder);
   // A copy beside our own header: what the student's folder holds besides has no effect.
   write_file_atomically(folder / "lockstep_exercise.h", header_text(*request.exercise));
   write_file_atomically(folder / "protocol.h", runner_protocol());

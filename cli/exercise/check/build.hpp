@@ -38,6 +38,7 @@ Built build_kernel(const BuildRequest& request, BuildKind kind);
 const char* runner_source();
 const char* runner_protocol();
 const char* runner_openmp();
+const char* runner_python();
 const char* runner_cuda_launch();
 const char* runner_cuda_runtime();
 
