@@ -58,9 +58,9 @@ def spilling(kernels):
 
 
 def with_stack(kernels):
-    """A stack is taken for all threads that a GPU can hold: of the tuned kernels none has one. batch_norm_forward and _backward
-    are those of processors and of the naive backend."""
-    return [k for k in kernels if k.stack > 0 and not re.search(r"_naive$|^batch_norm_(forward|backward)$", k.name)]
+    """A stack is taken for all threads that a GPU can hold: of the tuned kernels none has one. batch_norm_forward, _backward
+    and _sums are those of processors and of the naive backend."""
+    return [k for k in kernels if k.stack > 0 and not re.search(r"_naive$|^batch_norm_(forward|backward|sums)$", k.name)]
 
 
 def block_sizes(build):

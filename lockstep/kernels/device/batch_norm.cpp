@@ -76,8 +76,10 @@ template <class T, Style kStyle>
 void batch_norm_sums(const BatchNormSums<T>& a, KernelContext& context) {
   const std::int64_t slots = a.slots.count();
   T* const sums = context.scratch<T>(a.channels * slots);
-  start<T>(context, "batch_norm_sums", over_slots(context.device(), a.channels, slots), a.channels, a.pixels, a.x.data,
-           a.x.stride, a.centre, context.device().constant(a.slots.bounds), slots, sums);
+  const bool lanes = by_lanes<kStyle>(context.device());
+  start<T>(context, lanes ? "batch_norm_lane_sums" : "batch_norm_sums",
+           lanes ? over_lanes(a.channels, slots) : over_slots(context.device(), a.channels, slots), a.channels,
+           a.pixels, a.x.data, a.x.stride, a.centre, context.device().constant(a.slots.bounds), slots, sums);
   add_chunks<T>(context, sums, a.channels, slots, a.sum, a.channels);
 }
 

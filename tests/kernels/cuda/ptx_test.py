@@ -20,7 +20,7 @@ SMALL = ":".join(("DeviceTables*", "SimdActivation*", "SimdAdd*", "SimdBatchNorm
 # Arithmetic whose result depends on rounding says how it rounds.
 ROUNDED = re.compile(r"^\s*(?:@!?%p\d+\s+)?((?:add|sub|mul|div|fma|mad|rcp|sqrt)\.(?:\w+\.)*f(?:32|64))\s", re.MULTILINE)
 # Kernels of the backends cuda-naive and opencl on processors: on a GPU they are there for comparison.
-COLD = re.compile(r"_naive$|^batch_norm_(forward|backward)$")
+COLD = re.compile(r"_naive$|^batch_norm_(forward|backward|sums)$")
 
 
 def kernels_of(text):

@@ -253,6 +253,34 @@ KERNEL batch_norm_apply_backward(I64 channels, I64 pixels, IN(REAL, x), I64 x_st
     }
   }
 }
+
+// With the statistics of the batch: batch_norm_sums.
+KERNEL batch_norm_lane_sums(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, IN(REAL, centre), IN(I64, bounds),
+                            I64 slots, OUT(REAL, sums)) {
+  USE_IN(REAL, x);
+  USE_IN(REAL, centre);
+  USE_IN(I64, bounds);
+  USE_OUT(REAL, sums);
+  LOCAL REAL shared[STATISTICS][VIRTUAL_LANES + 1];
+  const int lane = ITEM(0);
+  const I64 item = GROUP(0) * STATISTICS + ITEM(1);
+  const int there = item < channels * slots;
+  const I64 slot = there ? item / channels : 0, channel = there ? item - slot * channels : 0;
+  const I64 begin = there ? bounds[slot] : 0, end = there ? bounds[slot + 1] : 0;
+  GLOBAL const REAL *mine = x + channel * pixels * x_stride;
+  REAL sum = R(0);
+  if (centre_base) {
+    const REAL around = centre[channel];
+    EVERY_PIXEL(s) {
+      const REAL centred = mine[pixel * x_stride + s] - around;
+      sum = fma(centred, centred, sum);
+    }
+  } else {
+    EVERY_PIXEL(s) sum = sum + mine[pixel * x_stride + s];
+  }
+  TREE_OF_LANES(total, sum, shared)
+  if (there && lane == 0) sums[item] = total;
+}
 #endif
 
 // first = the tree over slots of sums[0], second = of sums[1].

@@ -22,6 +22,7 @@
   X(batch_norm, batch_norm_tree)            \
   X(batch_norm, batch_norm_inference)       \
   X(batch_norm, batch_norm_sums)            \
+  X(batch_norm, batch_norm_lane_sums)       \
   X(batch_norm, batch_norm_normalise)       \
   X(batch_norm, batch_norm_backward_data)   \
   X(conv2d_naive, conv2d_forward_naive)     \
