@@ -2,13 +2,16 @@
 // simulate. Results on stdout, everything else on stderr; every failure is one line and an exit code of
 // lockstep/core/error.hpp.
 
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <string_view>
+#include <typeinfo>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/commands/commands.hpp"
 #include "cli/output/console.hpp"
@@ -62,15 +65,29 @@ int run_and_report(int argc, char** argv) {
   }
 }
 
+/// There was no memory for the message of a failure either.
+int say_out_of_memory() {
+  constexpr std::string_view kLine = "lockstep: out of memory\n";
+  static_cast<void>(!::write(STDERR_FILENO, kLine.data(), kLine.size()));
+  return static_cast<int>(ErrorCode::resources);
+}
+
+std::terminate_handler usual_end = nullptr;
+
+/// Destructors of nlohmann-json allocate: without memory they end the process while an exception is on its way.
+void end_process() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (type != nullptr && *type == typeid(std::bad_alloc)) ::_exit(say_out_of_memory());
+  usual_end();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  usual_end = std::set_terminate(end_process);
   try {
     return run_and_report(argc, argv);
   } catch (const std::bad_alloc&) {
-    // There was no memory for the message of a failure either.
-    constexpr std::string_view kLine = "lockstep: out of memory\n";
-    static_cast<void>(!::write(STDERR_FILENO, kLine.data(), kLine.size()));
-    return static_cast<int>(ErrorCode::resources);
+    return say_out_of_memory();
   }
 }
