@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -72,18 +73,26 @@ int say_out_of_memory() {
   return static_cast<int>(ErrorCode::resources);
 }
 
+std::atomic<bool> memory_ended = false;
 std::terminate_handler usual_end = nullptr;
 
-/// Destructors of nlohmann-json allocate: without memory they end the process while an exception is on its way.
+void note_end_of_memory() {
+  memory_ended = true;
+  throw std::bad_alloc();
+}
+
+/// Destructors of nlohmann-json and std::filesystem's functions without exceptions allocate: without memory they end
+/// the process. Where they do, there may be no exception to look at.
 void end_process() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  if (type != nullptr && *type == typeid(std::bad_alloc)) ::_exit(say_out_of_memory());
+  if (memory_ended && (type == nullptr || *type == typeid(std::bad_alloc))) ::_exit(say_out_of_memory());
   usual_end();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_new_handler(note_end_of_memory);
   usual_end = std::set_terminate(end_process);
   try {
     return run_and_report(argc, argv);
