@@ -1,0 +1,136 @@
+#include "cli/exercise/check/check.hpp"
+
+#include <future>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "cli/exercise/check/diagnose.hpp"
+#include "cli/exercise/check/speed.hpp"
+#include "cli/process/tools.hpp"
+#include "lockstep/core/file.hpp"
+#include "lockstep/core/sha256.hpp"
+#include "lockstep/lab/measure.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr int kCheckThreads = 3;  // of the cases: a number that divides little
+
+class Check {
+ public:
+  Check(const Exercise& exercise, const Track& track, const CheckOptions& options, Console& console)
+      : exercise_(exercise), track_(track), options_(options), console_(console), folder_("check") {
+    verdict_.exercise = exercise.name;
+    verdict_.track = track.name;
+    const std::string text = read_text(options.source, kMostSource, ErrorCode::usage);
+    verdict_.source_hash = sha256_hex(std::as_bytes(std::span(text)));
+    verdict_.secret_seed = options.secret_seed ? *options.secret_seed : std::random_device{}() | 1U << 20;
+    request_ = {.exercise = &exercise,
+                .track = &track,
+                .source = options.source,
+                .folder = folder_.path(),
+                .compiler = find_compiler(options.compiler)};
+  }
+
+  Verdict run() {
+    const double seconds = timed_seconds([&] { run_parts(); });
+    verdict_.seconds = seconds;
+    return std::move(verdict_);
+  }
+
+ private:
+  void run_parts() {
+    console_.draw("building");
+    auto checked = options_.sanitize
+                       ? std::async(std::launch::async, [&] { return build_kernel(request_, BuildKind::address); })
+                       : std::future<Built>{};
+    plain_ = build_kernel(request_, BuildKind::plain);
+    if (!plain_.error.empty()) {
+      verdict_.tier = Tier::not_built;
+      verdict_.cause = "compiler";
+      verdict_.words = {plain_.error};
+      return;
+    }
+    if (!sweep()) return;
+    if (options_.sanitize && !sanitize(checked.get())) return;
+    if (!options_.speed || !exercise_.fast) return;
+    console_.draw("measuring");
+    measure_speed(exercise_, track_, session_maker(), {.seed = verdict_.secret_seed}, verdict_);
+  }
+
+  StartSession session_maker() const {
+    return [this](int threads) { return open(plain_, threads); };
+  }
+
+  std::unique_ptr<RunnerSession> open(const Built& built, int threads) const {
+    RunnerStart start = built.start;
+    start.call_seconds = options_.call_seconds;
+    start.environment.emplace_back("OMP_NUM_THREADS", std::to_string(threads > 0      ? threads
+                                                                     : track_.threads ? kCheckThreads
+                                                                                      : 1));
+    return std::make_unique<RunnerSession>(start);
+  }
+
+  /// All cases; false where one is wrong.
+  bool sweep() {
+    console_.draw("calling it on many shapes");
+    const auto session = open(plain_, 0);
+    const Observations seen = run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, false), *session);
+    verdict_.cases = seen.cases;
+    verdict_.right_cases = seen.right_cases;
+    printed_ = session->printed();
+    if (!seen.any_wrong() && !seen.died_at) {
+      verdict_.checks.push_back(fmt::format(
+          "{} cases, each called twice, between guard pages, public and secret numbers: all right", seen.cases));
+      return true;
+    }
+    console_.draw("looking for the cause");
+    diagnose(exercise_, track_, seen, session_maker(), verdict_);
+    return false;
+  }
+
+  bool sanitize(Built built) {
+    if (!built.error.empty()) {
+      verdict_.checks.push_back(
+          "address and undefined-behaviour sanitizers: left out, the compiler cannot build with them");
+      return true;
+    }
+    console_.draw("under sanitizers");
+    built.start.memory_bytes = 0;  // a sanitizer reserves terabytes
+    const auto session = open(built, 0);
+    const Observations seen = run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, true), *session);
+    if (!seen.any_wrong() && !seen.died_at) {
+      verdict_.checks.push_back(
+          fmt::format("address and undefined-behaviour sanitizers: {} cases, nothing found", seen.cases));
+      return true;
+    }
+    diagnose(
+        exercise_, track_, seen, [&](int threads) { return open(built, threads); }, verdict_);
+    verdict_.words.insert(verdict_.words.begin(), "Its results are right, but a sanitizer found a fault.");
+    if (verdict_.cause == "crash") verdict_.cause = "sanitizer";
+    return false;
+  }
+
+  const Exercise& exercise_;
+  const Track& track_;
+  const CheckOptions& options_;
+  Console& console_;
+  TemporaryFolder folder_;
+  BuildRequest request_{};
+  Built plain_{};
+  Verdict verdict_{};
+  std::string printed_{};
+};
+
+}  // namespace
+
+Verdict check_kernel(const Exercise& exercise, const Track& track, const CheckOptions& options, Console& console) {
+  Check check(exercise, track, options, console);
+  Verdict verdict = check.run();
+  console.draw("");
+  return verdict;
+}
+
+}  // namespace lockstep::cli

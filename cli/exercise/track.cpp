@@ -1,0 +1,122 @@
+#include "cli/exercise/track.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lockstep/config/suggest.hpp"
+#include "lockstep/core/error.hpp"
+#include "lockstep/core/words.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kLanes =
+    R"(// A vector of 16 floats (the compiler makes two or four of it where the processor has shorter ones). Arrays are aligned
+// to their elements only: load and store through `lanes`, which says so.
+typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
+)";
+
+const char* keyword(ArgumentField::Kind kind) { return kind == ArgumentField::Kind::input ? "const " : ""; }
+
+const char* role(ArgumentField::Kind kind) {
+  switch (kind) {
+    case ArgumentField::Kind::input:
+      return "read only";
+    case ArgumentField::Kind::output:
+      return "written, never read";
+    case ArgumentField::Kind::both:
+      return "changed in place";
+    default:
+      return "";
+  }
+}
+
+std::string member(const ArgumentField& field) {
+  if (!field.array()) return fmt::format("{} {};", c_name(field.element), field.name);
+  return fmt::format("{}{} *{};", keyword(field.kind), c_name(field.element), field.name);
+}
+
+}  // namespace
+
+const std::vector<std::string>& common_flags() {
+  static const std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native", "-ffp-contract=off", "-g1"};
+  return flags;
+}
+
+const std::vector<Track>& tracks() {
+  static const std::vector<Track> all = {
+      {.name = "cpp",
+       .words = "plain C++ on one thread: loops",
+       .source = "kernel.cpp",
+       .hint = "Write plain loops. The compiler is called with optimisation; the order of the loops decides what it "
+               "can do."},
+      {.name = "simd",
+       .words = "vector extensions on one thread",
+       .source = "kernel.cpp",
+       .hint =
+           "Work on 16 numbers at a time with the vector type of the stub. Numbers that are summed together must not\n"
+           "share a vector (the sum would get another order): put 16 different results beside each other, and give "
+           "the\n"
+           "remainder (n mod 16) a plain loop.",
+       .prelude = kLanes},
+      {.name = "openmp",
+       .words = "several threads by OpenMP",
+       .source = "kernel.cpp",
+       .flags = {"-fopenmp"},
+       .threads = true,
+       .hint =
+           "Share results out over threads (`#pragma omp parallel for`). No `reduction` over floating-point sums: its\n"
+           "order depends on the number of threads. Checked on 1, 3 and 4 threads, measured on 1, 2, 4 and 8."},
+  };
+  return all;
+}
+
+const Track& track_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Track& each : tracks()) {
+    if (each.name == name) return each;
+    names.push_back(each.name);
+  }
+  throw Error(ErrorCode::usage, fmt::format("no track is called {}{}", one_line(name), suggestion(name, names)));
+}
+
+std::string header_text(const Exercise& exercise) {
+  std::string text = fmt::format(
+      "// The arguments of {0}: sizes, numbers and arrays. Made by `lockstep exercise new`; the checker uses a copy of "
+      "its\n"
+      "// own, so changes here have no effect. Arrays are dense: the last index of [rows, cols] is contiguous. They "
+      "are\n"
+      "// aligned to their elements only, and guarded: an access one element outside ends the program.\n"
+      "#pragma once\n#include <stdint.h>\n\nstruct {0}_args {{\n",
+      exercise.function);
+  for (const ArgumentField& field : exercise.fields) {
+    const std::string what = role(field.kind);
+    text += fmt::format("  {:<24} // {}{}{}{}\n", member(field), field.words, what.empty() ? "" : "; ", what,
+                        field.optional ? "; may be null" : "");
+  }
+  return text + "};\n" + exercise.helpers;
+}
+
+std::string stub_text(const Exercise& exercise, const Track& track) {
+  return fmt::format(
+      "// {}. The task: TASK.md; check it with: lockstep check .\n#include \"lockstep_exercise.h\"\n\n#include "
+      "<math.h>\n\n"
+      "{}{}extern \"C\" void {}(const struct {}_args *a) {{\n  // Your code. fmaf(x, y, z) is x * y + z, rounded "
+      "once.\n"
+      "  (void)a;\n}}\n",
+      exercise.title, track.prelude, track.prelude.empty() ? "" : "\n", exercise.function, exercise.function);
+}
+
+std::string task_text(const Exercise& exercise, const Track& track) {
+  return fmt::format(
+      "# {}\n\n{}\n\n{}\n\n## This track: {}\n\n{}\n\n## How to go on\n\n"
+      "Write `{}` in `{}`; the arguments are in `lockstep_exercise.h`. Then\n\n"
+      "    lockstep check .\n\n"
+      "builds it, calls it on many shapes, compares every result with `==`, says what is wrong, and measures it. "
+      "Every\n"
+      "check adds a line to `worklog.jsonl`; `worklog.html` shows your way.\n",
+      exercise.title, exercise.teaches, exercise.task, track.name, track.hint, exercise.function, track.source);
+}
+
+}  // namespace lockstep::cli
