@@ -7,8 +7,8 @@ namespace lockstep::cli {
 std::vector<CaseSpec> make_cases(const Exercise& exercise, std::uint64_t secret_seed, bool small) {
   std::vector<CaseSpec> cases;
   const auto elements = [](const CaseShape& shape) {
-    std::int64_t product = 1;
-    for (const std::int64_t size : shape) product *= std::max<std::int64_t>(size, 1);
+    double product = 1;
+    for (const std::int64_t size : shape) product *= double(std::max<std::int64_t>(size, 1));
     return product;
   };
   for (const CaseShape& shape : exercise.shapes) {
