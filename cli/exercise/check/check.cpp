@@ -43,9 +43,12 @@ class Check {
  private:
   void run_parts() {
     console_.draw("building");
-    auto checked = options_.sanitize
-                       ? std::async(std::launch::async, [&] { return build_kernel(request_, BuildKind::address); })
-                       : std::future<Built>{};
+    const auto start_build = [&](BuildKind kind) {
+      return std::async(std::launch::async, [this, kind] { return build_kernel(request_, kind); });
+    };
+    std::future<Built> addresses, threads;
+    if (options_.sanitize) addresses = start_build(BuildKind::address);
+    if (track_.threads) threads = start_build(BuildKind::thread);
     plain_ = build_kernel(request_, BuildKind::plain);
     if (!plain_.error.empty()) {
       verdict_.tier = Tier::not_built;
@@ -53,8 +56,18 @@ class Check {
       verdict_.words = {plain_.error};
       return;
     }
-    if (!sweep()) return;
-    if (options_.sanitize && !sanitize(checked.get())) return;
+    if (!plain_.replaced.empty()) {
+      verdict_.tier = Tier::rejected;
+      verdict_.cause = "replaces-library";
+      verdict_.words = {
+          fmt::format("It brings a version of its own of {}, a function of the C library.", plain_.replaced)};
+      return;
+    }
+    const bool right = sweep();
+    if (!printed_.empty()) verdict_.checks.push_back("It prints text; what a kernel prints counts for nothing.");
+    if (!right) return;
+    if (track_.threads && !sanitize(threads.get(), "thread sanitizer, random delays")) return;
+    if (options_.sanitize && !sanitize(addresses.get(), "address and undefined-behaviour sanitizers")) return;
     if (!options_.speed || !exercise_.fast) return;
     console_.draw("measuring");
     measure_speed(exercise_, track_, session_maker(), {.seed = verdict_.secret_seed}, verdict_);
@@ -91,10 +104,9 @@ class Check {
     return false;
   }
 
-  bool sanitize(Built built) {
+  bool sanitize(Built built, const std::string& what) {
     if (!built.error.empty()) {
-      verdict_.checks.push_back(
-          "address and undefined-behaviour sanitizers: left out, the compiler cannot build with them");
+      verdict_.checks.push_back(fmt::format("{}: left out, it cannot be built for them", what));
       return true;
     }
     console_.draw("under sanitizers");
@@ -102,14 +114,14 @@ class Check {
     const auto session = open(built, 0);
     const Observations seen = run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, true), *session);
     if (!seen.any_wrong() && !seen.died_at) {
-      verdict_.checks.push_back(
-          fmt::format("address and undefined-behaviour sanitizers: {} cases, nothing found", seen.cases));
+      verdict_.checks.push_back(fmt::format("{}: {} cases, nothing found", what, seen.cases));
       return true;
     }
     diagnose(
         exercise_, track_, seen, [&](int threads) { return open(built, threads); }, verdict_);
     verdict_.words.insert(verdict_.words.begin(), "Its results are right, but a sanitizer found a fault.");
     if (verdict_.cause == "crash") verdict_.cause = "sanitizer";
+    if (seen.outcome.said.find("data race") != std::string::npos) verdict_.cause = "race";
     return false;
   }
 

@@ -88,10 +88,10 @@ void right_cost(const KernelTable<float>& table, const CostArgs& a) {
   a.cost[0] = total(a) / float(a.samples);
 }
 
-/// 0 and 1.
+/// 0, 1 and some between them.
 void make_targets(const float* targets, Index count, CaseRandom& random) {
   auto* const t = const_cast<float*>(targets);
-  for (Index i = 0; i < count; ++i) t[i] = float(random.below(2));
+  for (Index i = 0; i < count; ++i) t[i] = random.below(3) == 0 ? random.uniform() : float(random.below(2));
 }
 
 constexpr const char* kEntropyTask = R"(The binary cross-entropy of outputs z before their sigmoid, and its gradient:
@@ -135,7 +135,7 @@ Exercise binary_cross_entropy_exercise() {
   e.scalar("scale", &EntropyArgs::scale, "of the gradient: 1 / samples for a mean");
   const auto shape = [](const EntropyArgs& a) { return Dims{a.outputs, a.samples}; };
   e.input("z", &EntropyArgs::z, shape, "[outputs, samples]");
-  e.input("t", &EntropyArgs::t, shape, "[outputs, samples]: 0 or 1");
+  e.input("t", &EntropyArgs::t, shape, "[outputs, samples]: from 0 to 1");
   e.output(
       "loss", &EntropyArgs::loss, [](const EntropyArgs& a) { return Dims{a.samples}; }, "[samples]");
   e.output("dz", &EntropyArgs::dz, shape, "[outputs, samples]");
@@ -248,7 +248,7 @@ Exercise cost_exercise() {
       [](const CostArgs& a) {
         return Dims{a.out, a.samples};
       },
-      "[out, samples]: 0 or 1");
+      "[out, samples]: from 0 to 1");
   e.output(
       "h", &CostArgs::h,
       [](const CostArgs& a) {

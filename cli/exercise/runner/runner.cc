@@ -117,7 +117,6 @@ void forbid_calls() {
       DENY(SYS_openat2),
       DENY(SYS_mkdir),
       DENY(SYS_truncate),
-      DENY(SYS_ftruncate),
       DENY(SYS_setsid),
       DENY(SYS_kill),
       /* glibc takes clone where clone3 is unknown; only clone's flags can be looked at here. */
