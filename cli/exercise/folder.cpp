@@ -47,7 +47,8 @@ ExerciseFolder make_exercise_folder(const fs::path& path, const ChosenExercise& 
   if (exercise.own != nullptr) name = fs::relative(exercise.own->folder, path).string() + "/";
   write_file_atomically(path / kTaskFile, fmt::format("exercise = {}\ntrack = \"{}\"\n", toml_quote(name), track.name));
   write_file_atomically(path / "TASK.md", task_text(*exercise, track));
-  write_file_atomically(path / "lockstep_exercise.h", header_text(*exercise));
+  write_file_atomically(path / header_file(track),
+                        track.python ? python_header_text(*exercise) : header_text(*exercise));
   write_file_atomically(path / track.source, stub_text(*exercise, track));
   return open_exercise_folder(path);
 }

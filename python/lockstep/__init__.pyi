@@ -34,9 +34,9 @@ class Network(_Network):
             schedule: Schedule | str = 'constant', batch: int | str = 64,
             slots: int | str = 'auto', reduction: str = 'mean',
             class_weights: str | Sequence[float] | None = None, l2: float = 0.0,
-            clip_norm: float = 0.0, average: str | Mapping[str, Any] = 'none',
-            frozen: Sequence[str] = (), shuffle: bool = True, epochs: int = 1,
-            metrics: Sequence[str] = (),
+            clip_norm: float = 0.0, truncate: int = 0,
+            average: str | Mapping[str, Any] = 'none', frozen: Sequence[str] = (),
+            shuffle: bool = True, epochs: int = 1, metrics: Sequence[str] = (),
             early_stopping: int | Mapping[str, Any] | None = None, seed: int = 1) -> Run: ...
 
 class Linear(Layer):

@@ -95,6 +95,12 @@ TEST(Config, DefaultsAreThoseOfTheStructs) {
   EXPECT_EQ(config.data.factor, 0.5);
 }
 
+TEST(Config, AnOptimizerWithoutItsName) {
+  EXPECT_EQ(std::get<Adam>(with_train("optimizer = {lr = 0.5, beta1 = 0.8}").train.optimizer).lr, 0.5);
+  EXPECT_EQ(std::get<Adam>(parse_config(kExample, "a.toml", {"train.optimizer.lr=0.25"}).train.optimizer).lr, 0.25);
+  EXPECT_THROW(with_train("optimizer = {lr = 0.5, momentum = 0.9}"), Error);  // which one has both?
+}
+
 TEST(Config, TheLossOfOneOutput) {
   const auto loss_of = [](const std::string& model, const std::string& train = "") {
     return parse_config("[data]\nsource = \"moons\"\n[model]\n" + model + "\n[train]\n" + train, "a.toml").train.loss;

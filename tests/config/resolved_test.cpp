@@ -139,8 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         "train.schedule={name = \"cosine\", final = 0.25, warmup_steps = 3}",
         "train.schedule={name = \"step\", every = 2, factor = 0.25}",
         "train.schedule={name = \"constant\", warmup_steps = 5}", "train.batch=full", "train.batch=1", "train.slots=4",
-        "train.reduction=sum", "train.l2=0.1", "train.clip_norm=0.1", "train.shuffle=false", "train.epochs=7",
-        "train.seed=3", "checkpoint.every_steps=100", "checkpoint.every_minutes=0",
+        "train.reduction=sum", "train.l2=0.1", "train.clip_norm=0.1", "train.truncate=32", "train.shuffle=false",
+        "train.epochs=7", "train.seed=3", "checkpoint.every_steps=100", "checkpoint.every_minutes=0",
         "checkpoint.every_minutes=0.123456789012345678"));
 
 /// Whoever reads the file later must not guess what the defaults were.

@@ -26,6 +26,7 @@ ELSEWHERE = {
     "lockstep reproduce": ("tests/cli/reproduce_test.py", "reproduce"),
     "lockstep simulate": ("tests/simulate", "simulate"),
     "lockstep verify": ("tests/cli/verify_test.py", "verify"),
+    "lockstep diff": ("tests/cli/diff_test.py", "diff"),
     "lockstep launch": ("tests/cli/launch_test.py", "launch"),
     "mpirun": ("tests/cli/ranks_test.py", "mpirun"),
     "tensorboard": ("tests/cli/tensorboard_test.py", "tensorboard"),

@@ -106,10 +106,11 @@ LOCKSTEP_INLINE void copy_panel(const T* from, std::int64_t stride, std::int64_t
       for (std::int64_t i = 0; i < width; ++i) to[i] = from[i];
 }
 
-/// Whether rows of samples are longer than a block and serve enough outputs that copying the block together pays.
+/// Whether rows of samples lie further apart than a block is wide (they are longer, or those of one step of sequences)
+/// and serve enough outputs that copying the block together pays.
 template <class T>
 LOCKSTEP_INLINE bool wide(const ConstMatrix<T>& samples, std::int64_t outputs) {
-  return samples.cols > kBlockCols<T> && outputs >= 32;
+  return samples.stride > kBlockCols<T> && outputs >= 32;
 }
 
 /// Rows [first, first + count), columns [col, end_col), copied to rows of kBlockCols.
