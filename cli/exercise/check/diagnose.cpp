@@ -246,8 +246,10 @@ void explain_end(const Observations& seen, Verdict& verdict) {
     if (seen.outcome.end == end) verdict.cause = word;
   if (seen.outcome.end == End::forged || seen.outcome.end == End::forbidden || seen.outcome.end == End::exited)
     verdict.tier = Tier::rejected;
-  if (fault.find("outside of") != std::string::npos) verdict.cause = "out-of-bounds";
-  if (fault.find("into the input") != std::string::npos) verdict.cause = "writes-input";
+  if (fault.find("outside of") != std::string::npos || fault.find("out of bounds") != std::string::npos)
+    verdict.cause = "out-of-bounds";
+  if (fault.find("into the input") != std::string::npos || fault.find("read-only memory") != std::string::npos)
+    verdict.cause = "writes-input";
   if (fault.find("loads or stores a vector") != std::string::npos) verdict.cause = "unaligned";
 }
 
