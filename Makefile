@@ -7,11 +7,14 @@ DEMO_CONFIG ?= examples/lenet5-fashion.toml
 # Seconds that `make fuzz` spends on each target.
 SECONDS ?= 60
 
+# Hours that `make campaign` takes.
+HOURS ?= 1
+
 JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo test test-slurm test-bare build wheel fuzz peers data sanitize format tidy install clean
+.PHONY: help docs demo test test-slurm test-bare build wheel fuzz campaign coverage peers data sanitize format tidy install clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -45,6 +48,16 @@ fuzz: ## run every fuzz target for SECONDS=60 each
 	@scripts/bootstrap fuzz
 	@scripts/build fuzz
 	@scripts/fuzz $(SECONDS)
+
+campaign: ## draw trainings, kills, damages, failing calls and power cuts at random for HOURS=1; the counts go to docs/reliability.md
+	@scripts/bootstrap test fuzz
+	@scripts/build fuzz
+	@scripts/build release lockstep_program campaign_records campaign_crash campaign_faults
+	@scripts/campaign $(HOURS)
+
+coverage: ## measure which lines and branches of lockstep/ the tests in C++ run; the table goes to docs/reliability.md
+	@scripts/bootstrap test
+	@scripts/coverage
 
 peers: ## compare with PyTorch and JAX on the same work (PEERS="--quick" to try it; build/peers/report.html)
 	@scripts/bootstrap peers

@@ -50,6 +50,12 @@ if(LOCKSTEP_SANITIZE)
   target_link_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
 endif()
 target_include_directories(lockstep_flags INTERFACE ${PROJECT_SOURCE_DIR})
+# For the folders whose lines are counted. Counters are atomic: threads share them.
+set(LOCKSTEP_COVERAGE_FLAGS "")
+if(LOCKSTEP_COVERAGE)
+  set(LOCKSTEP_COVERAGE_FLAGS -O1 --coverage -fprofile-update=atomic)
+  target_link_options(lockstep_flags INTERFACE --coverage)
+endif()
 
 # Headers of libraries that most sources include are parsed once. A build without them (the preset tidy) shows whether
 # every source includes what it uses.

@@ -54,7 +54,8 @@ CLI_BELOW = {
     "ladder": "output process command_line",
     "simulate": "output process command_line",
     "reproduce": "output process command_line bench",
-    "commands": "output process command_line bench ladder simulate reproduce",
+    "exercise": "output process command_line reproduce",
+    "commands": "output process command_line bench ladder simulate reproduce exercise",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 PRIVATE_LIBRARIES = ("toml++/", "nlohmann/", "CLI/", "CLI11")

@@ -19,7 +19,7 @@ RunCommand diff_command(Options& options);
 RunCommand verify_command(Options& options);
 RunCommand sweep_command(Options& options);
 RunCommand doctor_command(Options& options);
-// bench, ladder, reproduce and simulate: in their folders.
+// bench, check, exercise, ladder, reproduce and simulate: in their folders.
 
 /// The command that the command line asks for; errors as parse_command_line.
 Request parse_arguments(int argc, const char* const* argv);

@@ -173,7 +173,7 @@ RunCommand eval_command(Options& options) {
   lockstep eval runs/moons-1/model.safetensors
   lockstep eval model.safetensors --data mnist --split test
   lockstep eval model.safetensors --data more.csv --set data.label_column=class)");
-  options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
+  options.argument("model", arguments->model, {"MODEL", "The model: a file, or a run directory"});
   add_data_options(options, arguments->data);
   options.backend(arguments->backend);
   options.threads(arguments->threads);

@@ -30,7 +30,7 @@ void run_export(const ExportArguments& arguments, Console& console) {
   const Model model = open_model(arguments.model, console);
   std::error_code error;
   if (fs::exists(arguments.out, error)) {
-    if (fs::equivalent(arguments.model, arguments.out, error))
+    if (fs::equivalent(model_file(arguments.model), arguments.out, error))
       throw Error(ErrorCode::usage, fmt::format("{}: is the model itself; give another name", arguments.out));
     if (!arguments.overwrite)
       throw Error(ErrorCode::usage,
@@ -70,7 +70,7 @@ RunCommand export_command(Options& options) {
   lockstep export model.safetensors weights.npz        arrays for NumPy
   lockstep export model.safetensors weights.mat        Theta1, Theta2, ... for MATLAB; linear layers only
   lockstep export model.safetensors plain.safetensors  the weights alone)");
-  options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
+  options.argument("model", arguments->model, {"MODEL", "The model: a file, or a run directory"});
   options.argument("out", arguments->out, {"OUT.{onnx,npz,mat,safetensors}", "The file to write"});
   options.flag("--raw", arguments->raw, "ONNX: leave out the scaling of inputs and the softmax or sigmoid at the end");
   options.flag("--overwrite", arguments->overwrite, "Replace OUT where it exists");

@@ -38,7 +38,7 @@ RunCommand generate_command(Options& options) {
 
 The same model, prompt and seed give the same text on every machine, backend and number of threads. The model sees as
 many tokens as a window of its training has.)");
-  options.argument("model", arguments->model, {"MODEL.safetensors", "A model of text"});
+  options.argument("model", arguments->model, {"MODEL", "A model of text: a file, or a run directory"});
   options.text("--prompt", arguments->prompt, {"TEXT", "How the text begins; default: a new line"});
   options.integer("--tokens", arguments->tokens, 1, 1'000'000, {"N", "Tokens to write; default: 200"});
   options.number("--temperature", arguments->temperature, 0, 100,

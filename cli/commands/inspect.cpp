@@ -9,6 +9,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/inspect_data.hpp"
+#include "cli/commands/model_data.hpp"
 #include "lockstep/config/config.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/bytes.hpp"
@@ -197,9 +198,7 @@ Inspection inspect_config(const std::string& path, const std::vector<std::string
 }
 
 Inspection inspect(const std::string& path, const std::vector<std::string>& set) {
-  std::error_code ignored;
-  const fs::path model = fs::path(path) / kModelFile;
-  if (fs::is_directory(path, ignored) && fs::exists(model, ignored)) return inspect_model(model.string());
+  if (const std::string model = model_file(path); model != path) return inspect_model(model);
   const std::string ending = fs::path(path).extension().string();
   if (ending == ".safetensors") return inspect_safetensors(path);
   if (ending == ".onnx") return inspect_model(path);

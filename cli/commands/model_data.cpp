@@ -13,12 +13,18 @@
 
 namespace lockstep::cli {
 
+std::string model_file(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path inside = std::filesystem::path(path) / kModelFile;
+  return std::filesystem::is_regular_file(inside, ignored) ? inside.string() : path;
+}
+
 namespace {
 
 DataConfig config_of(const std::string& model_path, const DataArguments& arguments) {
   if (!arguments.data.empty()) return make_data_config(arguments.data, arguments.set);
   if (!arguments.config.empty()) return load_config(arguments.config, arguments.set).data;
-  const std::filesystem::path beside = std::filesystem::path(model_path).replace_filename(kConfigFile);
+  const std::filesystem::path beside = std::filesystem::path(model_file(model_path)).replace_filename(kConfigFile);
   std::error_code ignored;
   if (std::filesystem::exists(beside, ignored)) return load_config(beside.string(), arguments.set).data;
   throw Error(ErrorCode::usage,
@@ -47,8 +53,9 @@ void add_data_options(Options& options, DataArguments& data) {
 }
 
 Model open_model(const std::string& path, Console& console) {
-  Model model = load_model(path);
-  if (const auto note = seal_note(path, model.seal)) console.note(*note);
+  const std::string file = model_file(path);
+  Model model = load_model(file);
+  if (const auto note = seal_note(file, model.seal)) console.note(*note);
   return model;
 }
 

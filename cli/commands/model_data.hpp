@@ -27,10 +27,13 @@ struct ModelData {
   std::string source;
 };
 
-/// load_model, with a note when the file, or a part of it, cannot be verified.
+/// The file of a model: `path`, or model.safetensors in it where it is a run directory.
+std::string model_file(const std::string& path);
+
+/// load_model of model_file(path), with a note when the file, or a part of it, cannot be verified.
 Model open_model(const std::string& path, Console& console);
 
-/// Notes the settings that come from the model file or override it. Error(usage) when nothing says what
+/// model_path: as for open_model. Notes the settings that come from the model file or override it. Error(usage) when nothing says what
 /// the data is, or it has no such split.
 ModelData load_model_data(const std::string& model_path, const Model& model, const DataArguments& arguments,
                           Console& console, DataUse use);

@@ -176,7 +176,7 @@ RunCommand predict_command(Options& options) {
 Tables are read as the one of training: columns by name, words as categories, missing numbers filled; a label column
 need not be there. Pictures are turned grey (or RGB), resized to the model's input and scaled as its training data. An .npy file holds
 one sample or [samples, ...]; bytes are treated as pixels.)");
-  options.argument("model", arguments->model, {"MODEL.safetensors", "The model"});
+  options.argument("model", arguments->model, {"MODEL", "The model: a file, or a run directory"});
   options.arguments("inputs", arguments->files,
                     {"INPUT...",
                      "Pictures, arrays (.npy), tables (.csv), folders, data sets; -: a table on standard "

@@ -98,11 +98,10 @@ std::string predictions_csv(const std::vector<PredictedSample>& samples, const O
   const auto width = static_cast<std::int64_t>(samples.front().answer.values.size());
   std::vector<std::string> line = {"input"};
   if (with_truth) line.emplace_back("true");
-  line.emplace_back("answer");
-  if (outputs.classes()) {
-    if (outputs.probabilities()) line.emplace_back("probability");
-    for (std::int64_t k = 0; k < width; ++k) line.push_back(csv_field(outputs.name(k)));
-  }
+  if (outputs.classes() || width == 1) line.emplace_back("answer");
+  if (outputs.classes() && outputs.probabilities()) line.emplace_back("probability");
+  for (std::int64_t k = 0; k < width && (outputs.classes() || width > 1); ++k)
+    line.push_back(outputs.classes() ? csv_field(outputs.name(k)) : fmt::format("answer {}", k));
   std::string text = fmt::format("{}\n", fmt::join(line, ","));
   for (const PredictedSample& sample : samples) {
     line = {csv_field(name_of(sample))};

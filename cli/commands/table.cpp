@@ -2,6 +2,7 @@
 
 #include "cli/bench/bench.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/exercise/commands.hpp"
 #include "cli/ladder/ladder.hpp"
 #include "cli/reproduce/reproduce.hpp"
 #include "cli/simulate/simulate.hpp"
@@ -30,6 +31,8 @@ constexpr Command kCommands[] = {
     {"verify", "Compute a run again, and say whether it is what it claims", verify_command},
     {"sweep", "Train every combination of some values, side by side", sweep_command},
     {"ladder", "Measure a training on every rung of this machine", ladder_command},
+    {"exercise", "Exercises in parallel computing: the list, and a folder for each", exercise_command},
+    {"check", "Is a kernel of your own right, why not, and how fast is it", check_kernel_command},
     {"doctor", "What this machine has, and what would spoil a measurement on it", doctor_command},
     {"simulate", "How training would scale on a cluster: simulated", simulate_command},
 };
@@ -52,6 +55,8 @@ constexpr const char* kExamples = R"(Examples:
   lockstep compare runs/moons-1 runs/moons-2
   lockstep diff runs/moons-1 runs/moons-2
   lockstep verify runs/moons-1
+  lockstep exercise new linear-forward --track openmp
+  lockstep check linear-forward
   lockstep ladder examples/lenet5-fashion.toml
   mpirun -n 4 lockstep train examples/lenet5-fashion.toml --threads 1
   lockstep launch -n 4 train examples/lenet5-fashion.toml --threads 1 --out runs/four

@@ -223,6 +223,29 @@ const std::vector<std::string>& all_keys() {
 
 namespace {
 
+template <class... Kinds>
+bool is_one_of(const LayerSpec& layer) {
+  return (std::holds_alternative<Kinds>(layer.kind) || ...);
+}
+
+/// Of a network that ends in a linear layer, with or without an activation behind it; 0: not known from the layers
+/// alone.
+std::int64_t outputs_of(const std::vector<LayerSpec>& layers) {
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    if (const auto* linear = std::get_if<Linear>(&layer->kind)) return linear->per_step ? 0 : linear->out;
+    if (!is_one_of<Relu, LeakyRelu, Tanh, AbsTanh, Sigmoid, Gelu>(*layer)) return 0;
+  }
+  return 0;
+}
+
+/// The loss of a network of one output where train.loss does not say it: cross-entropy needs an output per class.
+void choose_loss(const Value& train, RunConfig& config) {
+  if (train.find("loss") != nullptr || config.data.wanted_outputs != 1) return;
+  config.train.loss = is_one_of<Sigmoid>(config.model.layers.back()) ? Loss::binary_cross_entropy : Loss::squared_error;
+  config.data.remarks.push_back(
+      fmt::format("train.loss = {}, for the model has one output", toml_quote(name_of(config.train.loss))));
+}
+
 /// `input_from_data`: model.input may be missing and is then left empty.
 RunConfig parse_sections(std::string_view toml_text, std::string_view name, const std::vector<std::string>& overrides,
                          bool input_from_data) {
@@ -241,7 +264,9 @@ RunConfig parse_sections(std::string_view toml_text, std::string_view name, cons
   config.model = read_model(section("model"), input_from_data && !config.data.from_rank0);
   const auto input = config.model.input.extents();
   config.data.wanted_shape.assign(input.begin(), input.end());
+  config.data.wanted_outputs = outputs_of(config.model.layers);
   read_train(section("train"), config);
+  choose_loss(section("train"), config);
   read_section(section("checkpoint"), "checkpoint", checkpoint_fields(), config.checkpoint);
   read_section(section("log"), "log", log_fields(), config.log);
   read_section(section("guard"), "guard", guard_fields(), config.train.guard);

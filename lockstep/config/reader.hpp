@@ -3,6 +3,7 @@
 // internal to this folder. Every refusal is one line that begins with file and line (or the --set) and the key, and
 // says what was expected and what was found.
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -192,9 +193,22 @@ void read_named(const Value& options, const Place& place, const char* name, Reco
   read_fields(TableReader(options, place.path, std::move(known)), place, name, Record::fields(), record);
 }
 
-/// "adam" or {name = "adam", lr = 0.1}: one of the records of a variant.
+/// Whether a table without `name` has fields of this record alone.
+template <class Record>
+bool holds_fields_of(const Value& value, const Record& record) {
+  if (value.table() == nullptr || value.table()->empty()) return false;
+  const std::vector<std::string> names = field_names(record, Record::fields());
+  return std::all_of(value.table()->begin(), value.table()->end(), [&](const Entry& entry) {
+    return std::find(names.begin(), names.end(), entry.key) != names.end();
+  });
+}
+
+/// "adam" or {name = "adam", lr = 0.1}: one of the records of a variant. Without `name`: the one that `out` holds, the
+/// default, where it has all these fields.
 template <class... Records>
 void read_value(const Value& value, const Place& place, AnyValue, std::variant<Records...>& out) {
+  if (std::visit([&](const auto& record) { return holds_fields_of(value, record); }, out))
+    return std::visit([&](auto& record) { read_named(value, place, record.kName, record); }, out);
   const NamedChoice choice = as_named(value, place.path, record_names<std::variant<Records...>>());
   out = default_record<std::variant<Records...>>(choice.index);
   std::visit([&](auto& record) { read_named(choice.table, place, record.kName, record); }, out);

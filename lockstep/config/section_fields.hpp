@@ -74,6 +74,10 @@ inline constexpr auto train_fields() {
           .quiet(),
       of("l2", &T::l2, kNotNegative, "adds l2/2 times the sum of squared weights to the loss (biases excluded)"),
       of("clip_norm", &T::clip_norm, kNotNegative, "longer gradients are scaled down to this norm; 0: never"),
+      of("truncate", &T::truncate, IntRange{0, many.max},
+         "steps of a window: sequences are trained window by window, a step of the optimiser each, and the states of "
+         "recurrent layers are carried on; see [windows](#windows)")
+          .quiet(),
       of("average", &T::average, AnyValue{},
          "of the weights, for validation and the model: `\"ema\"`, `\"swa\"` or a table; see [averaged "
          "weights](#averaged-weights)")

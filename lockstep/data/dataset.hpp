@@ -32,6 +32,10 @@ class Dataset {
   /// per step, and classes() is 0. A view must say what its base says.
   virtual std::int64_t step_classes() const { return 0; }
 
+  /// Where samples are windows of longer sequences (step_windows.hpp): the windows of each, which are consecutive
+  /// samples. Training takes them in their order, and carries the states of recurrent layers on.
+  virtual std::int64_t windows() const { return 1; }
+
   /// x(f, j) = feature f of sample ids[j]: one row per feature, one column per sample, samples contiguous.
   /// x has features() rows and at least ids.size() columns; columns past ids.size() are untouched.
   virtual void gather(std::span<const std::int64_t> ids, Matrix<float> x) const = 0;

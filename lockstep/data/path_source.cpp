@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -105,6 +106,18 @@ void note_first_label(const Array& labels, const Reading& reading, const LabelSo
                   source.name, largest, largest + 1));
 }
 
+/// Whether targets of numbers are meant where data.regression does not say so: a network of one output can tell two
+/// classes apart, not more.
+bool are_numbers(const LabelSource& source, const Reading& reading) {
+  const DataConfig& config = reading.config;
+  const bool open = config.wanted_outputs == 1 && source.names.empty() && config.classes == 0 &&
+                    config.label_rule.empty() && !config.one_hot;
+  if (!open || reading.use != DataUse::training || reading.opened.regression || !is_vector(*source.y)) return false;
+  std::set<double> values;
+  for (std::int64_t i = 0; i < source.y->elements() && values.size() <= 2; ++i) values.insert(source.y->value(i));
+  return values.size() > 2;
+}
+
 /// The first name that is no class of training; nothing: all are. Without names of training, none is.
 std::optional<std::string> foreign_name(const LabelSource& source, const std::vector<std::string>& classes) {
   for (const std::string& name : source.names)
@@ -141,6 +154,13 @@ Targets named_targets(const LabelSource& source, const Array& flat, Reading& rea
 Targets targets_of(LabelSource source, FileFormat format, Reading& reading, bool is_train) {
   if (!source.y) return {};
   const DataConfig& config = reading.config;
+  if (is_train && are_numbers(source, reading)) {
+    reading.opened.regression = true;
+    reading.opened.notes.push_back(
+        fmt::format("{}: the model has one output, so the numbers are targets of a regression (data.regression); "
+                    "classes need one output each",
+                    source.name));
+  }
   const bool regression = reading.opened.regression;
   const Array flat = one_per_sample(std::move(*source.y), source.samples, regression, source.name);
   if (regression) return make_values(flat, source.name);

@@ -101,6 +101,9 @@ struct DataConfig {
   std::vector<std::string> remarks;
   /// The shape that the network takes, where it is known: pictures whose channels come last are turned to fit it.
   std::vector<std::int64_t> wanted_shape;
+  /// The number of outputs of the network, where it is known (0: not): beside one output, numbers are targets of a
+  /// regression unless there are only two of them.
+  std::int64_t wanted_outputs = 0;
 
   /// Whether the split shuffles and stratifies, defaults resolved. A file without labels is not stratified.
   bool shuffles() const;

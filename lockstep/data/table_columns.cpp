@@ -64,7 +64,7 @@ class Planner {
     }
     if (const std::string inputs = describe_inputs(plan); !inputs.empty()) request_.notes.push_back(inputs);
     note_ids(plan);
-    note_pixels(plan);
+    note_ranges(plan);
     return plan;
   }
 
@@ -165,23 +165,34 @@ class Planner {
     return true;
   }
 
-  /// Integers in columns called pixel are pictures that were not divided by 255: suggests data.scale.
-  void note_pixels(const TablePlan& plan) {
+  /// Numbers far from 1 make training slow or let it diverge: suggests the key that brings them near.
+  void note_ranges(const TablePlan& plan) {
+    constexpr double kFar = 20;
     if (request_.config.scale != 0 || request_.config.standardise) return;
+    bool pixels = true;
     double largest = 0;
+    const TableColumn* farthest = nullptr;
     for (const TableColumn& each : plan.columns) {
-      if (!plain_name(each.name).starts_with("pixel")) continue;
+      if (!each.categories.empty()) continue;
+      pixels = pixels && plain_name(each.name).starts_with("pixel");
       for (std::int64_t row = 0; row < rows_; ++row) {
         const double number = value(row, each.index);
-        if (!(number >= 0 && number <= 255 && number == std::floor(number))) return;
-        largest = std::max(largest, number);
+        pixels = pixels && number >= 0 && number <= 255 && number == std::floor(number);
+        if (!(std::abs(number) > std::abs(largest))) continue;
+        largest = number;
+        farthest = &each;
       }
     }
-    if (largest > 1)
+    if (pixels && largest > 1)
       request_.notes.push_back(fmt::format(
           "the columns called pixel hold integers from 0 to {}; data.scale = 255 divides them, and training "
           "likes numbers from 0 to 1",
           largest));
+    else if (std::abs(largest) > kFar)
+      request_.notes.push_back(fmt::format(
+          "{} holds numbers as far from 0 as {}; data.standardise = true brings all columns to mean 0 and deviation 1, "
+          "and training likes that",
+          column_name(table_.names, farthest->index), largest));
   }
 
   PlanRequest& request_;

@@ -106,14 +106,14 @@ std::vector<std::size_t> balanced_cuts(const std::vector<double>& costs, std::si
   return cuts;
 }
 
-std::vector<Stage> cut_into_stages(const Network& network, const std::vector<LayerPlan>& body, int stages,
-                                   int members) {
+std::vector<Stage> cut_into_stages(const Network& network, const std::vector<LayerPlan>& body, int stages, int members,
+                                   const std::vector<LayerPlan>* weighed) {
   if (stages > 1 && static_cast<std::size_t>(stages) > body.size())
     throw Error(
         ErrorCode::usage,
         fmt::format("parallel.pipeline = {}: the network has {} layers, and a stage needs one", stages, body.size()));
   std::vector<double> costs;
-  for (const LayerPlan& plan : body) costs.push_back(cost_of(plan));
+  for (const LayerPlan& plan : weighed != nullptr ? *weighed : body) costs.push_back(cost_of(plan));
   std::vector<std::vector<LayerPlan>> parts(static_cast<std::size_t>(members), body);
   for (int m = 0; members > 1 && m < members; ++m)
     split_layers(parts[static_cast<std::size_t>(m)], m, members, split_channels(network.input()[0], members));

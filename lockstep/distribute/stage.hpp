@@ -35,9 +35,9 @@ std::vector<LayerPlan> body_of(const Network& network, Loss loss);
 
 /// Cuts `body`, the network's layers that training runs, into stages so that the slowest one takes the least time,
 /// and splits each over `members`: those of the first stage come first. Error(usage) when there are more stages than
-/// layers.
+/// layers. `weighed`: the layers for another number of steps, whose time decides; null: that of `body`.
 std::vector<Stage> cut_into_stages(const Network& network, const std::vector<LayerPlan>& body, int stages,
-                                   int members = 1);
+                                   int members = 1, const std::vector<LayerPlan>* weighed = nullptr);
 
 /// The last layer of each stage, exclusively, for layers of these costs: minimises the largest sum of a stage. At least
 /// one layer each.

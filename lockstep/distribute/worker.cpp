@@ -103,6 +103,8 @@ Pass<T> Worker<T>::pass_of(const Chunk& chunk, const ChunkBuffers<T>* buffers) {
           .recorder = chunk.recorder,
           .watch = chunk.watch,
           .batch = chunk.batch,
+          .state_before = chunk.state_before,
+          .state_after = chunk.state_after,
           .gather = group_};
 }
 

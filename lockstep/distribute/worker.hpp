@@ -62,7 +62,9 @@ class Worker {
     std::uint32_t epoch = 0;
     Recorder* recorder = nullptr;    // null: not profiling
     GradientWatch* watch = nullptr;  // null: no overlap with the reduction
-    BatchSum<T>* batch = nullptr;    // null: no layer needs sums over the batch, or the chunk is the batch
+    ConstMatrix<T> state_before{};   // of recurrent layers (Pass)
+    Matrix<T> state_after{};
+    BatchSum<T>* batch = nullptr;  // null: no layer needs sums over the batch, or the chunk is the batch
   };
 
   /// Through the whole network: forward, loss and, in training, backward.

@@ -26,6 +26,7 @@ constexpr const char* kConfigKey = "lockstep.config";
 constexpr const char* kFirst = "optimizer.first";
 constexpr const char* kSecond = "optimizer.second";
 constexpr const char* kAverage = "optimizer.average";
+constexpr const char* kCarried = "train.carried";
 
 using Json = nlohmann::ordered_json;
 
@@ -219,8 +220,9 @@ CheckpointRecord checked_record(std::span<const std::byte> bytes, const Safetens
   return record;
 }
 
-/// Takes a vector of `count` numbers, in the network's precision; empty where the file has none.
-ParameterValues take_vector(const Safetensors& contents, const char* name, const Network& network, std::int64_t count) {
+/// Takes a vector of `count` numbers (nothing: any), in the network's precision; empty where the file has none.
+ParameterValues take_vector(const Safetensors& contents, const char* name, const Network& network,
+                            std::optional<std::int64_t> count) {
   return std::visit(
       [&](const auto& own) -> ParameterValues {
         using Buffer = std::decay_t<decltype(own)>;
@@ -228,9 +230,10 @@ ParameterValues take_vector(const Safetensors& contents, const char* name, const
         const auto found = std::ranges::find(contents.tensors, name, &NamedArray::name);
         if (found == contents.tensors.end()) return Buffer();
         const Array& array = found->array;
-        if (array.type != element_type_of<T>() || array.elements() != count)
-          throw Error(ErrorCode::checkpoint, fmt::format("{} is {}, the network has {} such parameters in {}", name,
-                                                         array.describe(), count, to_string(network.precision())));
+        if (array.type != element_type_of<T>() || (count && array.elements() != *count))
+          throw Error(ErrorCode::checkpoint,
+                      fmt::format("{} is {}, the network has {} such parameters in {}", name, array.describe(),
+                                  count.value_or(array.elements()), to_string(network.precision())));
         Buffer buffer(array.elements());
         if (buffer.size() > 0) std::memcpy(buffer.data(), array.bytes.data(), array.bytes.size());
         return buffer;
@@ -299,6 +302,7 @@ std::vector<std::byte> write_checkpoint(const Network& network, const ModelInfo&
   append_vector(kFirst, state.first, contents.tensors);
   append_vector(kSecond, state.second, contents.tensors);
   append_vector(kAverage, state.average, contents.tensors);
+  append_vector(kCarried, state.carried, contents.tensors);
   TensorHashes hashes;
   for (const NamedArray& tensor : contents.tensors) hashes[tensor.name] = hash_of(tensor.array);
   contents.metadata[kConfigKey] = run.config;
@@ -321,6 +325,7 @@ Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view n
     checkpoint.state.first = take_vector(contents, kFirst, network, network.trainable_count());
     checkpoint.state.second = take_vector(contents, kSecond, network, network.trainable_count());
     checkpoint.state.average = take_vector(contents, kAverage, network, network.parameter_count());
+    checkpoint.state.carried = take_vector(contents, kCarried, network, std::nullopt);
     return checkpoint;
   });
 }

@@ -16,6 +16,7 @@
 #include "lockstep/nn/layer.hpp"
 #include "lockstep/nn/sequence.hpp"
 #include "lockstep/parallel/team.hpp"
+#include "lockstep/train/tokens.hpp"
 #include "lockstep/train/trainer.hpp"
 
 namespace lockstep {
@@ -325,6 +326,7 @@ void Inference<T>::run(std::span<const double> x, std::span<double> y) {
 template <class T>
 std::vector<double> Inference<T>::run(const Dataset& data, std::span<const std::int64_t> ids) {
   check_input(network_.input(), data);
+  check_tokens(network_, data, ids);
   const std::int64_t outputs = network_.output().elements();
   std::vector<double> y(ids.size() * static_cast<std::size_t>(outputs));
   run(DataFeed<T>(data, ids, y, outputs), static_cast<std::int64_t>(ids.size()));

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/core/error.hpp"
 #include "lockstep/kernels/attention.hpp"
 #include "lockstep/nn/onnx.hpp"
 #include "lockstep/nn/per_step.hpp"
@@ -133,10 +132,69 @@ void Attention::plan(LayerPlan& plan, const Init& usual) const {
   add("out_proj.weight", "out_proj.bias", width);
 }
 
-std::string Attention::onnx(OnnxBuilder&, const LayerPlan& plan, const std::string&) const {
-  throw Error(ErrorCode::usage, fmt::format("layer {} (attention) has no ONNX form here; export the weights as "
-                                            "safetensors",
-                                            plan.path));
+namespace {
+
+/// Attention as products, a softmax and changes of shape.
+class OnnxAttention {
+ public:
+  OnnxAttention(OnnxBuilder& graph, const LayerPlan& plan, const Attention& layer)
+      : graph_(graph), plan_(plan), layer_(layer), width_(plan.in[0]), steps_(plan.in[1]) {}
+
+  std::string build(const std::string& x) {
+    const std::size_t out = layer_.bias ? 2 : 1;
+    const std::string qkv = product(onnx_steps_first(graph_, plan_, x), 0);  // [N, steps, 3 width]
+    const std::string q = heads(qkv, 0, {0, 2, 1, 3}), k = heads(qkv, 1, {0, 2, 3, 1}), v = heads(qkv, 2, {0, 2, 1, 3});
+    const double head = double(width_) / double(layer_.heads);
+    std::string scores = node("Mul", {node("MatMul", {q, k}), graph_.scalar(1.0 / std::sqrt(head))});
+    if (layer_.causal) scores = node("Where", {seen(), scores, graph_.scalar(-1e30)});
+    const std::string p = node("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+    const std::string y = node("Transpose", {node("MatMul", {p, v})}, {{"perm", Integers{0, 2, 1, 3}}});
+    return onnx_steps_first(graph_, plan_, product(shaped(y, {-1, steps_, width_}), out));
+  }
+
+ private:
+  using Integers = std::vector<std::int64_t>;
+
+  std::string node(const char* operation, const std::vector<std::string>& inputs,
+                   const std::vector<OnnxAttribute>& attributes = {}) {
+    return graph_.node(operation, inputs, plan_.path, attributes);
+  }
+  std::string constant(const Integers& values) {
+    return graph_.integers(fmt::format("{}.integers.{}", plan_.path, ++constants_), values);
+  }
+  std::string shaped(const std::string& x, const Integers& extents) { return node("Reshape", {x, constant(extents)}); }
+
+  /// With the weight at this place of the parameters, and the bias behind it.
+  std::string product(const std::string& x, std::size_t place) {
+    const std::string y = node("MatMul", {x, onnx_transposed(graph_, plan_, plan_.parameters[place].name)});
+    return layer_.bias ? node("Add", {y, plan_.parameters[place + 1].name}) : y;
+  }
+  /// The queries (0), keys (1) or values (2) as [N, steps, heads, features], turned.
+  std::string heads(const std::string& qkv, std::int64_t which, const Integers& turned) {
+    Integers rows;
+    for (std::int64_t i = 0; i < width_; ++i) rows.push_back(which * width_ + i);
+    const std::string part = node("Gather", {qkv, constant(rows)}, {{"axis", std::int64_t{-1}}});
+    return node("Transpose", {shaped(part, {-1, steps_, layer_.heads, width_ / layer_.heads})}, {{"perm", turned}});
+  }
+  /// [steps, steps]: whether a query sees a key.
+  std::string seen() {
+    Integers all;
+    for (std::int64_t t = 0; t < steps_; ++t) all.push_back(t);
+    const std::string each = constant(all);
+    return node("GreaterOrEqual", {shaped(each, {steps_, 1}), shaped(each, {1, steps_})});
+  }
+
+  OnnxBuilder& graph_;
+  const LayerPlan& plan_;
+  const Attention& layer_;
+  std::int64_t width_, steps_;
+  int constants_ = 0;
+};
+
+}  // namespace
+
+std::string Attention::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
+  return OnnxAttention(graph, plan, *this).build(x);
 }
 
 LOCKSTEP_MAKE_LAYER(Attention, AttentionLayer);

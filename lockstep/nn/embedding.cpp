@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/core/error.hpp"
 #include "lockstep/kernels/attention.hpp"
 #include "lockstep/nn/onnx.hpp"
 #include "lockstep/nn/per_step.hpp"
@@ -102,11 +101,6 @@ class PositionsLayer : public Layer<T> {
   bool fixed_;
 };
 
-void refuse_onnx(const LayerPlan& plan) {
-  throw Error(ErrorCode::usage, fmt::format("layer {} ({}) has no ONNX form here; export the weights as safetensors",
-                                            plan.path, layer_type(plan.spec)));
-}
-
 }  // namespace
 
 std::string Embedding::detail() const { return fmt::format("{} tokens", vocabulary); }
@@ -119,9 +113,11 @@ void Embedding::plan(LayerPlan& plan, const Init&) const {
   plan.out = {out, plan.in[0]};
 }
 
-std::string Embedding::onnx(OnnxBuilder&, const LayerPlan& plan, const std::string& x) const {
-  refuse_onnx(plan);
-  return x;
+std::string Embedding::onnx(OnnxBuilder& graph, const LayerPlan& plan, const std::string& x) const {
+  const std::string tokens = graph.node("Cast", {x}, plan.path, {{"to", kOnnxInt64}});
+  const std::string rows =
+      graph.node("Gather", {plan.parameters[0].name, tokens}, plan.path, {{"axis", std::int64_t{0}}});
+  return onnx_steps_first(graph, plan, rows);
 }
 
 std::string Positions::detail() const { return sinusoidal ? "sinusoidal" : "learned"; }

@@ -77,7 +77,11 @@ struct Pass {
   GradientWatch* watch = nullptr;         // null: no overlap with the reduction
   const InferenceGroup* group = nullptr;  // the threads that compute this pass together; null: this thread alone
   BatchSum<T>* batch = nullptr;           // in training; null: the chunk is the batch
-  ActivationGather* gather = nullptr;     // of activations whose parts several ranks hold; null: layers are whole
+  // States of recurrent layers (LayerPlan::state), a column per sample: at the end of the window before, and of this
+  // one. Without data: the sequences begin here; they end here.
+  ConstMatrix<T> state_before{};
+  Matrix<T> state_after{};
+  ActivationGather* gather = nullptr;  // of activations whose parts several ranks hold; null: layers are whole
 };
 
 /// What one call of a layer computes, as ready views: the whole layer, or some of its channels.
@@ -159,6 +163,9 @@ class Layer {
   virtual Sharing sharing() const = 0;
   /// What a layer that divides its work over ranks by itself is divided by, such as heads; 0: it does not.
   virtual std::int64_t split_units() const { return 0; }
+
+  /// Numbers per sample that it carries from one window of a sequence to the next; 0: none.
+  virtual std::int64_t state_rows() const { return 0; }
 
   /// Sets up memory, where the kernels of the pass will work, for chunks of up to `samples` columns in `slots` slots
   /// (saved, inner; y is the caller's concern). Without slots: for inference only.

@@ -11,6 +11,9 @@
 
 namespace lockstep {
 
+/// What Cast calls 64-bit integers (TensorProto.INT64).
+inline constexpr std::int64_t kOnnxInt64 = 7;
+
 /// A named attribute of a node. A double is stored in float32: the format has no other.
 struct OnnxAttribute {
   std::string name;

@@ -18,6 +18,7 @@ struct LayerPlan {
   Shape in, out;
   std::vector<ParameterInfo> parameters{};
   std::vector<LayerPlan> body{}, shortcut{};  // of a residual block
+  std::int64_t state = 0;                     // where its rows begin among the carried states (place_states)
   std::uint32_t id = 0;                       // position in the walk over all layers: keys the random streams
 
   // Where the layer is split over the members of a group (split.hpp).

@@ -69,6 +69,7 @@ class RecurrentLayer : public Layer<T> {
   /// The states of the last layer lie in y where it has all steps.
   bool backward_reads_y() const override { return spec_.all_steps; }
   Sharing sharing() const override { return Sharing::never; }
+  std::int64_t state_rows() const override { return std::ssize(units_) * states() * spec_.hidden; }
 
   void reserve(LayerMemory<T>& memory, std::int64_t samples, std::int64_t slots, Memory& where) const override {
     Cutter<T> counter(nullptr);
@@ -123,7 +124,8 @@ class RecurrentLayer : public Layer<T> {
 
  private:
   std::int64_t outputs() const { return spec_.directions() * spec_.hidden; }
-  std::int64_t rows() const { return spec_.gates() * spec_.hidden; }  // of one unit's gates
+  std::int64_t states() const { return spec_.cell == Cell::lstm ? 2 : 1; }  // of a unit: h, c
+  std::int64_t rows() const { return spec_.gates() * spec_.hidden; }        // of one unit's gates
   bool top(const Unit& unit) const { return unit.layer == spec_.layers - 1; }
   std::int64_t first_step(const Unit& unit) const { return unit.reverse ? steps_ - 1 : 0; }
   std::int64_t last_step(const Unit& unit) const { return unit.reverse ? 0 : steps_ - 1; }
@@ -201,6 +203,14 @@ class RecurrentLayer : public Layer<T> {
       pass.kernels.end_steps({.step = step, .lengths = pass.lengths, .ended = ended, .y = y}, pass.context);
   }
 
+  /// The rows of a unit's h (0) or c (1) among the carried states; without data where they are.
+  template <class View>
+  View carried(const View& states_of_all, std::size_t u, std::int64_t which) const {
+    if (states_of_all.data == nullptr) return {};
+    const std::int64_t first = this->plan().state + (static_cast<std::int64_t>(u) * states() + which) * spec_.hidden;
+    return states_of_all.rows_from(first, spec_.hidden);
+  }
+
   void copy_last(const Pass<T>& pass, ConstMatrix<T> h, Matrix<T> y) const {
     const std::array<std::int64_t, 2> bounds = {0, h.cols};
     pass.kernels.pack_steps({.from = h, .steps = 1, .step_stride = h.cols, .slots = {bounds}, .to = y}, pass.context);
@@ -218,9 +228,12 @@ class RecurrentLayer : public Layer<T> {
     });
     for (std::int64_t k = 0; k < steps_; ++k) {
       const std::int64_t t = unit.reverse ? steps_ - 1 - k : k;
-      // Before the first step the state is 0: a product without terms.
+      // Before the first step of a sequence the state is 0: a product without terms.
       const ConstMatrix<T> none{nullptr, 0, samples, padded(samples)};
-      const ConstMatrix<T> h_before = k == 0 ? none : h.at(before(unit, t));
+      const auto at_start = [&](std::int64_t which) {
+        return pass.state_before.data == nullptr ? none : carried(pass.state_before, u, which);
+      };
+      const ConstMatrix<T> h_before = k == 0 ? at_start(0) : h.at(before(unit, t));
       const ConstMatrix<T> w = weight_hh(v, unit);
       const Matrix<T> zh = zh_of(work, u, t, samples);
       pass.kernels.linear_forward(
@@ -228,7 +241,7 @@ class RecurrentLayer : public Layer<T> {
           pass.context);
       const Matrix<T> z = gates.at(t), state = h.at(t);
       if (spec_.cell == Cell::lstm) {
-        const ConstMatrix<T> c_before = k == 0 ? none : c.at(before(unit, t));
+        const ConstMatrix<T> c_before = k == 0 ? at_start(1) : c.at(before(unit, t));
         pass.kernels.lstm_forward({.zi = z, .zh = zh, .c_before = c_before, .gates = z, .c = c.at(t), .h = state},
                                   pass.context);
         end(pass, t, c_before, c.at(t));
@@ -240,6 +253,9 @@ class RecurrentLayer : public Layer<T> {
       }
       end(pass, t, h_before, state);
     }
+    if (pass.state_after.data == nullptr) return;
+    copy_last(pass, h.at(last_step(unit)), carried(pass.state_after, u, 0));
+    if (spec_.cell == Cell::lstm) copy_last(pass, c.at(last_step(unit)), carried(pass.state_after, u, 1));
   }
 
   ActivationKind activation() const { return spec_.relu ? ActivationKind::relu : ActivationKind::tanh; }
@@ -276,7 +292,7 @@ class RecurrentLayer : public Layer<T> {
       const Matrix<T> dz = gates.at(t), rec = scratch(work.rec[k % 2]);
       Matrix<T> dzh = dz;
       if (spec_.cell == Cell::lstm) {
-        const ConstMatrix<T> c_before = first ? ConstMatrix<T>{} : c.at(before(unit, t));
+        const ConstMatrix<T> c_before = first ? carried(pass.state_before, u, 1) : c.at(before(unit, t));
         const ConstMatrix<T> dc_after = last ? ConstMatrix<T>{} : scratch(work.dc[(k + 1) % 2]);
         const Matrix<T> dc = scratch(work.dc[k % 2]);
         pass.kernels.lstm_backward({.gates = dz,
@@ -292,7 +308,7 @@ class RecurrentLayer : public Layer<T> {
         dzh = zh_of(work, u, t, samples);
         pass.kernels.gru_backward({.gates = dz,
                                    .zh = dzh,
-                                   .h_before = first ? ConstMatrix<T>{} : h.at(before(unit, t)),
+                                   .h_before = first ? carried(pass.state_before, u, 0) : h.at(before(unit, t)),
                                    .dh = dh,
                                    .dzi = dz,
                                    .dzh = dzh,
@@ -329,7 +345,21 @@ class RecurrentLayer : public Layer<T> {
     product(packed_steps(pass, x, 0, work.packed_x), dz, 0);
     if (work.zh[u] != nullptr)
       dz = packed_steps<T>(pass, Steps<T>{work.zh[u], rows(), steps_, x.samples, padded(x.samples)}, 0, work.packed_dz);
-    product(packed_steps<T>(pass, h, unit.reverse ? 1 : -1, work.packed_x), dz, 1);
+    const ConstMatrix<T> before_each = packed_steps<T>(pass, h, unit.reverse ? 1 : -1, work.packed_x);
+    pack_carried(pass, carried(pass.state_before, u, 0),
+                 {work.packed_x, before_each.rows, before_each.cols, before_each.stride});
+    product(before_each, dz, 1);
+  }
+
+  /// The states before the first step, in their places among the packed ones.
+  void pack_carried(const Pass<T>& pass, ConstMatrix<T> state, Matrix<T> packed) const {
+    if (state.data == nullptr) return;
+    for (std::int64_t slot = 0; slot < pass.slots.count(); ++slot) {
+      const std::int64_t first = pass.slots.begin(slot), size = pass.slots.size(slot);
+      if (size == 0) continue;
+      copy_last(pass, {state.data + first, state.rows, size, state.stride},
+                {packed.data + first * steps_, packed.rows, size, packed.stride});
+    }
   }
 
   /// The second direction comes first and waits in dx; the first one adds itself in front.

@@ -31,6 +31,15 @@ std::int64_t first_parameter(const LayerPlan& plan) {
   return first;
 }
 
+std::int64_t place_states(std::vector<LayerPlan>& plans) {
+  std::int64_t rows = 0;
+  for_each_layer(plans, [&](LayerPlan& plan) {
+    plan.state = rows;
+    if (!std::holds_alternative<Flatten>(plan.spec.kind)) rows += make_layer<float>(plan)->state_rows();
+  });
+  return rows;
+}
+
 namespace {
 
 /// The layers that have something to compute, in the order in which they do. A ReLU before a max pool works behind it,

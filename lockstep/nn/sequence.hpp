@@ -22,6 +22,9 @@ struct SequenceMemory {
 /// Where the trainable parameters of a layer begin in the vector, those of layers inside it included; -1: it has none.
 std::int64_t first_parameter(const LayerPlan& plan);
 
+/// Gives every layer that carries a state from window to window its rows; returns the rows of all of them.
+std::int64_t place_states(std::vector<LayerPlan>& plans);
+
 /// Completes a matrix of which every member has a part.
 template <class T>
 void gather_parts(const Pass<T>& pass, Matrix<T> matrix, const Split& split);

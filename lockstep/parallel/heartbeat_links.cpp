@@ -168,26 +168,6 @@ Socket reach_rank_0(const Invitation& invitation, int rank, bool same_host, Cloc
   return Socket();
 }
 
-void read_beats(BeatPeer& peer, const BeatLinks::Heard& heard) {
-  while (peer.socket.open()) {
-    const ssize_t got =
-        ::recv(peer.socket.get(), peer.bytes.data() + peer.filled, peer.bytes.size() - peer.filled, MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) {
-      peer.socket = Socket();
-      return heard(peer);
-    }
-    peer.heard = Clock::now();
-    peer.filled += static_cast<std::size_t>(got);
-    if (peer.filled < sizeof(Beat)) continue;
-    std::memcpy(&peer.last, peer.bytes.data(), sizeof(Beat));
-    peer.last.phase.back() = '\0';
-    peer.filled = 0;
-    heard(peer);
-  }
-}
-
 }  // namespace
 
 Socket& Socket::operator=(Socket&& other) noexcept {
@@ -236,9 +216,11 @@ BeatLinks::BeatLinks(Ranks& ranks, std::chrono::milliseconds patience)
     if (ranks.leader()) sockets[rank] = Socket();
     if (ranks.rank() == static_cast<int>(rank)) sockets[0] = Socket();
   }
-  for (std::size_t rank = 0; rank < size; ++rank)
-    if (sockets[rank].open())
-      peers_.push_back({.rank = static_cast<int>(rank), .socket = std::move(sockets[rank]), .heard = Clock::now()});
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    if (!sockets[rank].open()) continue;
+    peers_.push_back({.rank = static_cast<int>(rank), .heard = Clock::now()});
+    connections_.push_back({.socket = std::move(sockets[rank])});
+  }
   wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_ < 0) fail_system(ErrorCode::resources, "eventfd", errno);
 }
@@ -248,27 +230,50 @@ BeatLinks::~BeatLinks() { ::close(wake_); }
 void BeatLinks::wake() const { ::eventfd_write(wake_, 1); }
 
 void BeatLinks::send(const Beat& beat) const {
-  for (const BeatPeer& peer : peers_)
-    if (peer.socket.open())
+  for (const Connection& each : connections_)
+    if (each.socket.open())
       // A failure shows in the next read. Only a peer that has long been silent fills the buffer.
-      static_cast<void>(::send(peer.socket.get(), &beat, sizeof beat, MSG_NOSIGNAL | MSG_DONTWAIT));
+      static_cast<void>(::send(each.socket.get(), &beat, sizeof beat, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 void BeatLinks::listen(int milliseconds, const Heard& heard) {
   std::vector<pollfd> events{{wake_, POLLIN, 0}};
-  for (const BeatPeer& peer : peers_) events.push_back({peer.socket.get(), POLLIN, 0});  // closed ones are passed over
+  for (const Connection& each : connections_) events.push_back({each.socket.get(), POLLIN, 0});  // closed: passed over
   if (::poll(events.data(), events.size(), milliseconds) <= 0) return;
   eventfd_t count = 0;
   if (events[0].revents != 0) ::eventfd_read(wake_, &count);
   for (std::size_t i = 0; i < peers_.size(); ++i)
-    if (events[i + 1].revents != 0) read_beats(peers_[i], heard);
+    if (events[i + 1].revents != 0) read_beats(i, heard);
+}
+
+void BeatLinks::read_beats(std::size_t index, const Heard& heard) {
+  BeatPeer& peer = peers_[index];
+  Connection& from = connections_[index];
+  while (from.socket.open()) {
+    const ssize_t got =
+        ::recv(from.socket.get(), from.bytes.data() + from.filled, from.bytes.size() - from.filled, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {
+      from.socket = Socket();
+      peer.open = false;
+      return heard(peer);
+    }
+    peer.heard = Clock::now();
+    from.filled += static_cast<std::size_t>(got);
+    if (from.filled < sizeof(Beat)) continue;
+    std::memcpy(&peer.last, from.bytes.data(), sizeof(Beat));
+    peer.last.phase.back() = '\0';
+    from.filled = 0;
+    heard(peer);
+  }
 }
 
 void BeatLinks::drain(const Heard& heard) {
-  for (const BeatPeer& peer : peers_)
-    if (peer.socket.open()) ::shutdown(peer.socket.get(), SHUT_WR);
+  for (const Connection& each : connections_)
+    if (each.socket.open()) ::shutdown(each.socket.get(), SHUT_WR);
   const auto end = Clock::now() + kDrain;
-  const auto open = [](const BeatPeer& peer) { return peer.socket.open(); };
+  const auto open = [](const BeatPeer& peer) { return peer.open; };
   while (std::any_of(peers_.begin(), peers_.end(), open) && Clock::now() < end) listen(20, heard);
 }
 

@@ -87,30 +87,38 @@ std::string gradient_difference(const StepSamples& samples, Recomputation& first
 
 StepDifference compare_step(const TrainingState& before, Recomputation& first, Recomputation& second) {
   TrainingState state = before;
-  const std::int64_t batches =
-      Batches({.samples = first.data().train->size(), .batch = first.config().train.batch}).count();
+  const Dataset& data = *first.data().train;
+  const std::int64_t truncate = first.config().train.truncate;
+  const std::int64_t batches = Batches({.samples = data.size(),
+                                        .batch = first.config().train.batch,
+                                        .windows = truncate > 0 ? data.target_size() / truncate : 1})
+                                   .count();
   if (state.batch >= batches) {  // between the last batch of an epoch and its end
     ++state.epoch;
     state.batch = 0;
   }
   first.trainer().restore(state);
   second.trainer().restore(state);
-  const StepSamples samples(first, state);
-  if (const std::string found = forward_difference(samples, first, second); !found.empty()) return {"forward", found};
-  if (const std::string found = gradient_difference(samples, first, second); !found.empty()) return {"backward", found};
+  if (truncate == 0) {  // a window cannot be computed without those before it
+    const StepSamples samples(first, state);
+    if (const std::string found = forward_difference(samples, first, second); !found.empty()) return {"forward", found};
+    if (const std::string found = gradient_difference(samples, first, second); !found.empty())
+      return {"backward", found};
+  }
   const std::int64_t step = state.steps + 1;
   const ParameterValues one = first.follow(before, step).end.parameters,
                         other = second.follow(before, step).end.parameters;
-  return {"update", std::visit(
-                        [&](const auto& a) -> std::string {
-                          const auto& b = std::get<std::decay_t<decltype(a)>>(other);
-                          for (std::int64_t i = 0; i < a.size(); ++i)
-                            if (!same_number(double(a[i]), double(b[i])))
-                              return fmt::format("the weight {}: {} and {}",
-                                                 element_name(first.network().parameters(), i), a[i], b[i]);
-                          return "";
-                        },
-                        one)};
+  return {truncate > 0 ? "window" : "update", std::visit(
+                                                  [&](const auto& a) -> std::string {
+                                                    const auto& b = std::get<std::decay_t<decltype(a)>>(other);
+                                                    for (std::int64_t i = 0; i < a.size(); ++i)
+                                                      if (!same_number(double(a[i]), double(b[i])))
+                                                        return fmt::format(
+                                                            "the weight {}: {} and {}",
+                                                            element_name(first.network().parameters(), i), a[i], b[i]);
+                                                    return "";
+                                                  },
+                                                  one)};
 }
 
 std::vector<Distance> distances(const TrainingState& before, std::int64_t last, Recomputation& first,

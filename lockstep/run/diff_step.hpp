@@ -10,7 +10,7 @@
 namespace lockstep {
 
 struct StepDifference {
-  std::string phase{};  // "forward", "loss", "backward", "update"
+  std::string phase{};  // "forward", "loss", "backward", "update"; "window" (train.truncate)
   std::string place{};  // layer and element, and both values
 };
 

@@ -102,7 +102,12 @@ std::optional<Baseline> measure_baseline(const Network& network, const TrainOpti
   const std::vector<std::int64_t> ids = ids_from(0, batch);
   try {
     Trainer trainer(copy, alone);
-    const double step_seconds = time_of_step(trainer, *data.train, ids, seconds);
+    TrainOptions whole = alone;
+    whole.truncate = 0;  // a single step has no windows
+    Network copy_of_whole = network;
+    std::optional<Trainer> probe;
+    if (options.truncate > 0) probe.emplace(copy_of_whole, whole);
+    const double step_seconds = time_of_step(probe ? *probe : trainer, *data.train, ids, seconds);
     const auto steps = std::max<std::int64_t>(static_cast<std::int64_t>(seconds / step_seconds), 1);
     const std::int64_t steps_per_epoch = (size + batch - 1) / batch;
     const SubsetDataset part(data.train, 0, std::min(size, std::min(steps, steps_per_epoch) * batch));

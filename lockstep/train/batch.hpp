@@ -15,11 +15,14 @@ struct Batch {
   std::span<const std::int64_t> ids;
   std::int64_t epoch = 0, step = 0;  // from 0, since the beginning of training
   double rate = 0;
+  std::int64_t window = 0;                 // of the sequences, from 0
   std::span<const std::int64_t> next{};    // samples of the next batch; empty: unknown
   const FitOptions* fit = nullptr;         // null: a single step or gradient
   const SampleWeights* weights = nullptr;  // null: every sample counts 1
   double weight = 0;                       // the sum of them; the number of samples where there are none
 
+  /// The states of recurrent layers are wanted for the next window.
+  bool goes_on() const { return window + 1 < data.windows(); }
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
   /// This rank's requests for the step.
   StepRequests requests() const { return fit != nullptr && fit->requests ? fit->requests(step + 1) : StepRequests{}; }

@@ -135,7 +135,7 @@ Cost DeviceExecutor<T>::score(const Member& member, const Dataset& data, SlotSco
     scorer_.fetch_scores(run, block, blocks, ignored);
     if (blocks.samples.wanted()) score_on_host(data, scored_ids, block, blocks.samples);
   }
-  return model_.body.forward_cost(scored);
+  return model_.scored_body().forward_cost(scored);
 }
 
 /// What metrics need, from the outputs of the chunk that was scored last.
@@ -144,7 +144,7 @@ void DeviceExecutor<T>::score_on_host(const Dataset& data, std::span<const std::
                                       SampleScores& scores) const {
   const std::vector<T> outputs = scorer_.fetch_outputs();
   const auto samples = static_cast<std::int64_t>(ids.size());
-  const ConstMatrix<T> z{outputs.data(), model_.setup.stage.outputs, samples, samples};
+  const ConstMatrix<T> z{outputs.data(), model_.setup.scored_stage().outputs, samples, samples};
   std::vector<std::int32_t> labels(data.classes() > 0 ? ids.size() : 0);
   std::vector<T> values(data.classes() > 0 ? 0 : outputs.size());
   LossTargets<T> targets;
@@ -165,9 +165,24 @@ std::vector<double> DeviceExecutor<T>::gradient(const Batch& batch) {
   return {host.data(), host.data() + host.size()};
 }
 
-/// Ranks have the same weights and state, so there is nothing to collect but from the device.
 template <class T>
-bool DeviceExecutor<T>::collect(Collect /*what*/) {
+void DeviceExecutor<T>::resume_window(std::int64_t window, std::int64_t samples) {
+  CarriedState<T>& own = model_.carried;
+  if (own.window() == window && own.samples() == samples) return;
+  const AlignedBuffer<T> wide = spread_carried(carried_, model_.setup.state_rows, samples, own.stride());
+  upload_to(own.resume(window, samples), wide);
+}
+
+/// Ranks have the same weights and state, so there is nothing to collect but from the device; states between windows
+/// are those of a rank's own samples.
+template <class T>
+bool DeviceExecutor<T>::collect(Collect what) {
+  if (what == Collect::state) {
+    carried_ = {};
+    if (const CarriedState<T>& own = model_.carried; own.window() > 0)
+      carried_ = collect_carried(model_.setup, downloaded(model_.device, own.next().data(), own.next().size()).data(),
+                                 own.stride(), own.samples(), step_.slots());
+  }
   model_.download();
   return all_finite(model_.setup.network.values());
 }
@@ -199,6 +214,7 @@ void DeviceExecutor<T>::save(TrainingState& state) const {
   state.first = downloaded(device, model_.update.first().data(), model_.update.first().size());
   state.second = downloaded(device, model_.update.second().data(), model_.update.second().size());
   if (state.averaged > 0) state.average = downloaded(device, model_.average.values().data(), model_.setup.stage.count);
+  state.carried = carried_;
 }
 
 template <class T>
@@ -211,6 +227,8 @@ template <class T>
 void DeviceExecutor<T>::restore(const TrainingState& state) {
   auto [parameters, first, second, average] =
       vectors_of<T>(state, model_.setup.network, model_.setup.options.optimizer);
+  carried_ = carried_of<T>(state);
+  model_.carried.resume(0, 0);
   upload_to(model_.update.first_data(), first);
   upload_to(model_.update.second_data(), second);
   upload_to(model_.average.values().data(), average);

@@ -25,6 +25,7 @@ class DeviceExecutor final : public Executor {
   void prepare(const Dataset& data) override;
   void begin_fit(const Dataset& data, Profile* profile) override;
   void end_fit(bool complete) override;
+  void resume_window(std::int64_t window, std::int64_t samples) override;
   StepResult train_batch(const Member& member, const Batch& batch) override;
   Cost score(const Member& member, const Dataset& data, SlotScores& blocks) override;
   std::vector<double> gradient(const Batch& batch) override;
@@ -52,6 +53,7 @@ class DeviceExecutor final : public Executor {
   DeviceWorker<T> scorer_;
   // During a fit the device has the newest weights; outside of one the network has them, and its user may change them.
   bool in_fit_ = false;
+  AlignedBuffer<T> carried_;    // between two windows, of all ranks: once collected, or restored
   Profile* profile_ = nullptr;  // of the present fit
   DeviceTraffic traffic_;       // when the profile began
 };

@@ -40,9 +40,10 @@ struct Needs {
 template <class T>
 Needs needs_of(const DeviceModel<T>& model, const Dataset& data, std::int64_t samples, std::int64_t chunk_slots,
                std::int64_t slots) {
-  const Stage& stage = model.setup.stage;
+  const bool training = chunk_slots > 0;
+  const Stage& stage = training ? model.setup.stage : model.setup.scored_stage();
   MeasuringMemory memory;
-  static_cast<void>(model.body.make_memory(samples, chunk_slots, memory));
+  static_cast<void>((training ? model.body : model.scored_body()).make_memory(samples, chunk_slots, memory));
   static_cast<void>(AlignedBuffer<T>((stage.outputs + most_losses(stage)) * padded(samples), memory));
   for (int block = 0; block < 2; ++block)
     static_cast<void>(AlignedBuffer<std::byte>(feed_bytes<T>(stage, data, samples), memory));
@@ -99,9 +100,11 @@ DeviceModel<T>::DeviceModel(TrainingSetup& of, std::shared_ptr<Device> on, const
       kernels(table),
       context(&device),
       body(of.stage.plans),
+      carried(device),
       weights(std::max<std::int64_t>(of.stage.count, 1), device),
       update(of.options.optimizer, of.stage.parameters, of.options.frozen, of.stage.trainable, device),
       average(of.options.average.any() ? of.stage.count : 0, device) {
+  if (!of.whole_parts.empty()) whole_body.emplace(of.scored_stage().plans);
   if (sizeof(T) == 8 && !device.info().float64)
     throw Error(ErrorCode::usage,
                 fmt::format("{} has no float64: set model.precision = \"float32\", or use the backend "

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "lockstep/kernels/device/device.hpp"
 #include "lockstep/nn/sequence.hpp"
 #include "lockstep/train/executor.hpp"
 #include "lockstep/train/update.hpp"
+#include "lockstep/train/windows.hpp"
 
 namespace lockstep {
 
@@ -22,6 +24,7 @@ struct DeviceModel {
   /// Whether gradients go from device to device: the transport takes the device's addresses. A library's sum goes
   /// through the host.
   bool moves_device_memory() const;
+  const Sequence<T>& scored_body() const { return whole_body ? *whole_body : body; }
   bool is_alone() const { return setup.ranks.size() == 1; }
 
   TrainingSetup& setup;
@@ -30,6 +33,8 @@ struct DeviceModel {
   KernelTable<T> kernels;
   KernelContext context;
   Sequence<T> body;
+  std::optional<Sequence<T>> whole_body{};  // of evaluations, where training sees windows of sequences
+  CarriedState<T> carried;
   AlignedBuffer<T> weights;
   Update<T> update;
   RunningAverage<T> average;  // of the weights; empty where none is wanted

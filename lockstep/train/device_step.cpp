@@ -40,6 +40,7 @@ void DeviceStep<T>::prepare(const Dataset& data) {
   last_.reset();
   slots_ = model_.setup.slots_for(data);
   chunk_size_ = choose_chunk(model_, data, slots_);
+  model_.carried.prepare(model_.setup.state_rows, model_.setup.batch_for(data));
   scores_.loss.assign(static_cast<std::size_t>(slots_), 0);
   scores_.correct.assign(static_cast<std::size_t>(slots_), 0);
   tree_.emplace(model_.setup.grid.replicas(), slots_, StretchLayout{stage.count, stage.trainable, kSquareBlock},
@@ -67,6 +68,7 @@ StepResult DeviceStep<T>::train_batch(const Batch& batch) {
   if (!waits) begin_next(batch);
   fetch_last(batch);
   result.scores = sum_of(scores_);
+  model_.carried.finish(batch);
   if (!model_.is_alone()) model_.setup.ranks.note_step(batch.step + 1);
   return result;
 }
@@ -94,7 +96,8 @@ void DeviceStep<T>::run_slots(const Batch& batch) {
     const DeviceSamples<T> samples = worker_.feed().take();
     loaded_ = repeats_ && chunks_.size() == 1;
     fetch_last(batch);
-    worker_.launch(samples, {chunk.bounds}, &batch, sums_.next(), times_, batch_sums_ ? &batch_sum_ : nullptr);
+    worker_.launch(samples, {chunk.bounds}, &batch, sums_.next(), times_, batch_sums_ ? &batch_sum_ : nullptr,
+                   chunk.ids.data() - batch.ids.data());
     last_ = i;
     push(batch, chunk);
     if (const SlotChunk* next = first_with_samples(std::span(chunks_).subspan(i + 1))) load(batch, *next);

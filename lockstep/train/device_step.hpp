@@ -52,6 +52,8 @@ class DeviceStep {
   void cancel() { worker_.feed().clear(); }
 
   std::int64_t slots_per_chunk() const { return chunk_size_.slots; }
+  /// Of a batch.
+  std::int64_t slots() const { return slots_; }
   PhaseTimes take_times();
 
  private:

@@ -9,7 +9,11 @@ namespace lockstep {
 
 template <class T>
 DeviceWorker<T>::DeviceWorker(DeviceModel<T>& model, Mode mode)
-    : model_(model), mode_(mode), feed_(model.device, model.setup.stage) {}
+    : model_(model),
+      mode_(mode),
+      body_(mode == Mode::training ? model.body : model.scored_body()),
+      stage_(mode == Mode::training ? model.setup.stage : model.setup.scored_stage()),
+      feed_(model.device, stage_) {}
 
 template <class T>
 void DeviceWorker<T>::reserve(std::int64_t samples, std::int64_t slots) {
@@ -18,17 +22,17 @@ void DeviceWorker<T>::reserve(std::int64_t samples, std::int64_t slots) {
   slots_ = std::max(slots, slots_);
   const bool training = mode_ == Mode::training;
   memory_ = {};  // first the old one: both may not fit
-  memory_ = model_.body.make_memory(samples_, training ? slots_ : 0, model_.device);
-  losses_ = AlignedBuffer<T>(most_losses(model_.setup.stage) * padded(samples_), model_.device);
+  memory_ = body_.make_memory(samples_, training ? slots_ : 0, model_.device);
+  losses_ = AlignedBuffer<T>(most_losses(stage_) * padded(samples_), model_.device);
   scores_ = AlignedBuffer<std::byte>(slots_ * 16, model_.device);
-  if (training) gradient_ = AlignedBuffer<T>(model_.setup.stage.outputs * padded(samples_), model_.device);
+  if (training) gradient_ = AlignedBuffer<T>(stage_.outputs * padded(samples_), model_.device);
 }
 
 template <class T>
 void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const Batch* batch, T* gradients,
-                             PhaseTimes& times, BatchSum<T>* sum) {
+                             PhaseTimes& times, BatchSum<T>* sum, std::int64_t first) {
   const TrainOptions& options = model_.setup.options;
-  const std::int64_t count = samples.x.cols, outputs = model_.setup.stage.outputs;
+  const std::int64_t count = samples.x.cols, outputs = stage_.outputs;
   Pass<T> pass{.kernels = model_.kernels, .context = model_.context, .parameters = model_.weights.data()};
   pass.slots = slots;
   pass.sample_ids = samples.ids;
@@ -39,12 +43,14 @@ void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const
     pass.gradients = gradients;
     pass.training = true;
     pass.batch = sum;
+    pass.state_before = model_.carried.before(*batch, first, count);
+    pass.state_after = model_.carried.after(*batch, first, count);
     pass.epoch = static_cast<std::uint32_t>(batch->epoch);
     pass.recorder = batch->recorder(0);
     dy = {gradient_.data(), outputs, count, padded(count)};
   }
   Lap lap;
-  const ConstMatrix<T> y = model_.body.forward(pass, samples.x, memory_);
+  const ConstMatrix<T> y = body_.forward(pass, samples.x, memory_);
   lap(times.forward);
   outputs_ = y;
   LossGradient<T> arguments = options.loss_options().arguments<T>(batch != nullptr);
@@ -72,7 +78,7 @@ void DeviceWorker<T>::launch(const DeviceSamples<T>& samples, Slots slots, const
   lap(times.loss);
   if (batch == nullptr) return;
   batch->close(0, kLossSection, loss_cost(outputs, count, sizeof(T)));
-  model_.body.backward(pass, samples.x, memory_, dy, {});
+  body_.backward(pass, samples.x, memory_, dy, {});
   lap(times.backward);
 }
 

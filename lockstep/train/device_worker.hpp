@@ -25,9 +25,9 @@ class DeviceWorker {
   DeviceFeed<T>& feed() { return feed_; }
 
   /// Forward, loss, scores and, in training, backward into `gradients`. `batch`: null in inference. `sum`: null where
-  /// no layer needs sums over the batch.
+  /// no layer needs sums over the batch. `first`: the place of the first sample in the batch.
   void launch(const DeviceSamples<T>& samples, Slots slots, const Batch* batch, T* gradients, PhaseTimes& times,
-              BatchSum<T>* sum = nullptr);
+              BatchSum<T>* sum = nullptr, std::int64_t first = 0);
   /// Downloads the outputs of the chunk that was launched last, once its scores were fetched: [outputs][samples].
   std::vector<T> fetch_outputs() const;
   /// Waits for the device, and downloads the scores of the chunk that was launched last: entries from `first` on.
@@ -36,6 +36,8 @@ class DeviceWorker {
  private:
   DeviceModel<T>& model_;
   Mode mode_;
+  const Sequence<T>& body_;
+  const Stage& stage_;
   DeviceFeed<T> feed_;
   std::int64_t samples_ = 0, slots_ = 0;  // what the memory is for
   SequenceMemory<T> memory_;

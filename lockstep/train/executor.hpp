@@ -28,24 +28,35 @@ struct TrainingSetup {
   TrainingSetup& operator=(const TrainingSetup&) = delete;
 
   Network& network;
-  TrainOptions options;      // threads: resolved
-  Ranks& ranks;              // all of them
-  std::vector<Stage> parts;  // of the network, by rank
+  TrainOptions options;              // threads: resolved
+  Ranks& ranks;                      // all of them
+  std::int64_t state_rows = 0;       // numbers per sample that windows carry on
+  std::vector<Stage> whole_parts{};  // with TrainOptions::truncate: for whole sequences
+  std::vector<Stage> parts;          // of the network, by rank; with TrainOptions::truncate for the steps of a window
   RankGrid grid;
   const Stage& stage;  // this rank's part
   /// Of the data that was prepared last; null: every sample counts 1.
   std::unique_ptr<const SampleWeights> weights{};
   std::unique_ptr<Guard> guard{};  // null: nothing is computed twice
 
+  /// This rank's part in evaluations, which see whole sequences.
+  const Stage& scored_stage() const {
+    return whole_parts.empty() ? stage : whole_parts[static_cast<std::size_t>(&stage - parts.data())];
+  }
   /// Slots of every batch of this data.
   std::int64_t slots_for(const Dataset& data) const;
-  std::int64_t batch_for(const Dataset& data) const { return options.batch > 0 ? options.batch : data.size(); }
+  std::int64_t batch_for(const Dataset& data) const {
+    return options.batch > 0 ? options.batch : data.size() / data.windows();
+  }
   /// A layer needs sums over the whole batch: a worker runs all of its slots, an aligned power of two, at once.
   bool needs_whole_batch() const { return batch_wide_layers(stage.plans) > 0; }
   /// Every batch of a fit has the same samples in the same order, and they stay as they are.
   bool repeats_one_batch(const Dataset& data) const {
-    return !options.shuffle && batch_for(data) >= data.size() && data.for_epoch(0) == nullptr;
+    return !options.shuffle && batch_for(data) >= data.size() && data.windows() == 1 && data.for_epoch(0) == nullptr;
   }
+
+ private:
+  std::vector<Stage> cut_for_training();
 };
 
 enum class Collect { weights, state };
@@ -69,6 +80,10 @@ class Executor {
   virtual void begin_fit(const Dataset& data, Profile* profile) = 0;
   /// `complete`: false where an exception ends the fit. The network has the weights of the last step then.
   virtual void end_fit(bool complete) = 0;
+
+  /// The next batch has a window that is not the first of its sequences: the states that were restored, or those of
+  /// the last step, are carried on. Error(checkpoint) where they are not those of `samples` sequences.
+  virtual void resume_window(std::int64_t window, std::int64_t samples) = 0;
 
   /// Forward, loss, backward, the tree over slots, the optimiser's step. By the first step_members() members, which
   /// are a team of their own. Only member 0 gets the result.

@@ -10,8 +10,10 @@
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/words.hpp"
 #include "lockstep/data/samples.hpp"
+#include "lockstep/data/step_windows.hpp"
 #include "lockstep/lab/lap.hpp"
 #include "lockstep/train/scores.hpp"
+#include "lockstep/train/tokens.hpp"
 #include "lockstep/train/update.hpp"
 
 namespace lockstep {
@@ -62,35 +64,6 @@ std::string layer_names(const Network& network) {
 
 }  // namespace
 
-TrainingSetup::TrainingSetup(Network& trained, const TrainOptions& given, Ranks& all)
-    : network(trained),
-      options(given),
-      ranks(all),
-      parts(
-          cut_into_stages(network, body_of(network, options.loss), options.parallel.pipeline, options.parallel.tensor)),
-      grid(ranks, parts, options.parallel.tensor),
-      stage(grid.stage()) {
-  if (options.guard.recheck > 0)
-    guard = std::make_unique<Guard>(options.guard, options.seed, ranks.rank(), ranks.transport().host());
-  if (!needs_whole_batch()) return;
-  if (options.parallel.pipeline > 1 || options.parallel.tensor > 1)
-    throw Error(ErrorCode::usage,
-                fmt::format("batch_norm: over = \"batch\" needs whole layers on every rank, and {} is {}: "
-                            "set it to 1, or over = \"slot\"",
-                            options.parallel.pipeline > 1 ? "parallel.pipeline" : "parallel.tensor",
-                            std::max(options.parallel.pipeline, options.parallel.tensor)));
-  if (guard)
-    throw Error(
-        ErrorCode::usage,
-        "batch_norm: over = \"batch\" has no slots that can be computed a second time alone; leave guard.recheck "
-        "out, or set over = \"slot\"");
-  grid.replicas().share_in_halves();
-}
-
-std::int64_t TrainingSetup::slots_for(const Dataset& data) const {
-  return options.slots > 0 ? options.slots : auto_slots(batch_for(data));
-}
-
 Loop::Loop(Network& network, const TrainOptions& options, Ranks& ranks, const MakeExecutor& make)
     : setup_(network, options, ranks), executor_(make(setup_)) {
   setup_.options.threads = executor_->members();
@@ -124,29 +97,6 @@ std::vector<Metric> all_metrics(const TrainOptions& options) {
 
 namespace {
 
-/// Tokens that the embedding has no vector for.
-void check_tokens(const Network& network, const Dataset& data) {
-  if (network.layers().empty()) return;
-  const auto* embedding = std::get_if<Embedding>(&network.layers().front().kind);
-  if (embedding == nullptr || (data.step_classes() > 0 && data.step_classes() <= embedding->vocabulary)) return;
-  const auto fail = [&](const std::string& what) {
-    throw Error(ErrorCode::usage, fmt::format("layer 0 (embedding): {}, and its vocabulary has {}", what,
-                                              count_of(embedding->vocabulary, "token")));
-  };
-  if (data.step_classes() > 0) fail(fmt::format("the text has {} tokens", data.step_classes()));
-  AlignedBuffer<double> block(data.features() * kScoreBlock);
-  std::vector<std::int64_t> ids;
-  for (std::int64_t k = 0; k < block_count(data); ++k) {
-    list_samples({k, k + 1}, data, ids);
-    const Matrix<double> x{block.data(), data.features(), std::ssize(ids), kScoreBlock};
-    data.gather(ids, x);
-    for (std::int64_t j = 0; j < x.cols; ++j)
-      for (std::int64_t t = 0; t < x.rows; ++t)
-        if (!(x(t, j) >= 0 && x(t, j) < double(embedding->vocabulary)) || x(t, j) != std::floor(x(t, j)))
-          fail(fmt::format("step {} of sample {} is {}", t, ids[static_cast<std::size_t>(j)], x(t, j)));
-  }
-}
-
 /// Data with a class for every step.
 void check_steps(const Network& network, const Dataset& data, const TrainOptions& options) {
   const auto require = [](bool condition, const std::string& message) {
@@ -174,7 +124,7 @@ void Loop::check(const Dataset& data) const {
   for (const Metric& metric : all_metrics(setup_.options))
     if (const std::string fault = metric_fault(metric, data, outputs, loss); !fault.empty())
       throw Error(ErrorCode::usage, fmt::format("metrics: {}", fault));
-  check_tokens(network, data);
+  check_tokens(network, data, ids_from(0, data.size()));
   if (data.step_classes() > 0) return check_steps(network, data, setup_.options);
   if (data.classes() == 0) {
     if (is_of_softmax(loss))
@@ -194,14 +144,22 @@ void Loop::check(const Dataset& data) const {
                             count_of(outputs, "output")));
 }
 
-void Loop::prepare(const Dataset& data) {
-  check(data);
+void Loop::prepare(const Dataset& given, const Dataset& data) {
+  check(given);
   // Initial weights are drawn at first use: not by two members at once.
   if (!setup_.grid.is_sharded()) static_cast<void>(setup_.network.values());
   SampleWeights weights(data, setup_.options.class_weights);
   setup_.weights = weights.any() ? std::make_unique<const SampleWeights>(std::move(weights)) : nullptr;
   show_average(false);
   executor_->prepare(data);
+}
+
+void Loop::prepare_single(const Dataset& data) {
+  if (setup_.options.truncate > 0)
+    throw Error(ErrorCode::usage,
+                "train.truncate: windows follow each other in a whole training only, not in a "
+                "single step or gradient");
+  prepare(data, data);
 }
 
 void Loop::show_average(bool shown) {
@@ -218,17 +176,20 @@ Batch Loop::batch_of(const Dataset& data, std::span<const std::int64_t> ids) con
           .weight = setup_.weights ? setup_.weights->sum(ids) : double(target_count(data, ids))};
 }
 
-std::vector<EpochReport> Loop::fit(const Dataset& data, const FitOptions& options) {
+std::vector<EpochReport> Loop::fit(const Dataset& given, const FitOptions& options) {
   if (options.validation != nullptr) check(*options.validation);
   if (options.validation == nullptr && setup_.options.needs_validation())
     throw Error(ErrorCode::usage,
                 fmt::format("{} needs validation data",
                             setup_.options.early_stopping ? "early_stopping" : "the schedule plateau"));
-  if (data.size() == 0) throw Error(ErrorCode::data, "there are no samples to train on");
+  if (given.size() == 0) throw Error(ErrorCode::data, "there are no samples to train on");
+  std::optional<StepWindows> windows;
+  if (setup_.options.truncate > 0) windows.emplace(given, setup_.options.truncate, "train.truncate");
+  const Dataset& data = windows ? *windows : given;
   if (const auto epoch = data.for_epoch(0); epoch && epoch->has_soft_targets() && setup_.options.loss == Loss::focal)
     throw Error(ErrorCode::usage,
                 "focal needs one class per sample, and data.augment.mixup makes two; use cross-entropy");
-  prepare(data);
+  prepare(given, data);
   progress_.reports.clear();
   const std::int64_t first = progress_.epoch, last = first + options.epochs;
   Profile* const profile = options.profile;
@@ -288,6 +249,8 @@ void Loop::train_epoch(const Member& member, const Dataset& data, const FitOptio
   if (member.index == 0) {
     show_average(false);
     progress_.begin_epoch(setup_.options, data, setup_.weights.get());
+    if (const std::int64_t window = progress_.batch % data.windows(); window > 0)
+      executor_->resume_window(window, std::ssize(progress_.batches->ids(progress_.batch)));
     close(fit, member, kShuffleSection);
   }
   meet(fit, member);
@@ -310,6 +273,7 @@ void Loop::take_steps(const Member& member, const Dataset& data, const FitOption
     const std::int64_t step = progress_.steps + b;
     Batch batch = batch_of(samples, batches.ids(b));
     batch.step = step;
+    batch.window = b % samples.windows();
     batch.rate = fit.rate ? fit.rate(step) : progress_.rate_at(setup_.options, step, epochs * batches.count());
     if (b + 1 < batches.count()) {
       batch.next = batches.ids(b + 1);
@@ -377,7 +341,7 @@ void Loop::end_epoch(const FitOptions& fit, double seconds, double validation_se
 }
 
 double Loop::step(const Dataset& data, std::span<const std::int64_t> ids) {
-  prepare(data);
+  prepare_single(data);
   const std::int64_t step = progress_.steps;
   Batch batch = batch_of(data, ids);
   batch.step = step;
@@ -392,7 +356,7 @@ double Loop::step(const Dataset& data, std::span<const std::int64_t> ids) {
 }
 
 std::vector<double> Loop::gradient(const Dataset& data, std::span<const std::int64_t> ids) {
-  prepare(data);
+  prepare_single(data);
   return executor_->gradient(batch_of(data, ids));
 }
 

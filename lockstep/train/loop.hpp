@@ -34,7 +34,9 @@ class Loop {
   void restore(const TrainingState& state);
 
  private:
-  void prepare(const Dataset& data);
+  /// `data`: what is trained on of `given`, or windows of it.
+  void prepare(const Dataset& given, const Dataset& data);
+  void prepare_single(const Dataset& data);
   /// The network gets the averaged weights, where there are any (true), or those of the last step (false).
   void show_average(bool shown);
   /// A batch of the data that was prepared last; step and rate are to be set.

@@ -27,19 +27,24 @@ double Progress::rate_at(const TrainOptions& options, std::int64_t step, std::in
 }
 
 void Progress::begin_epoch(const TrainOptions& options, const Dataset& data, const SampleWeights* weights) {
-  batches = std::make_unique<Batches>(BatchConfig{.samples = data.size(),
+  batches = std::make_unique<Batches>(BatchConfig{.samples = data.size() / data.windows(),
                                                   .batch = options.batch,
                                                   .shuffle = options.shuffle,
                                                   .seed = options.seed,
-                                                  .epoch = epoch});
+                                                  .epoch = epoch,
+                                                  .windows = data.windows()});
   if (batch > batches->count())
     throw Error(ErrorCode::checkpoint, fmt::format("training stands after batch {} of an epoch that has {}: the state "
                                                    "belongs to other data",
                                                    batch, batches->count()));
   weight_sum = 0;
-  if (batch > 0) {  // resumed in the middle of an epoch: the sums are there, but for that of the weights
-    for (std::int64_t b = 0; b < batch; ++b)
-      weight_sum += weights != nullptr ? weights->sum(batches->ids(b)) : double(target_count(data, batches->ids(b)));
+  if (batch > 0) {  // resumed in the middle of an epoch: the sums are there, but for those of weights and steps
+    report.train.steps = 0;
+    for (std::int64_t b = 0; b < batch; ++b) {
+      const std::int64_t targets = target_count(data, batches->ids(b));
+      weight_sum += weights != nullptr ? weights->sum(batches->ids(b)) : double(targets);
+      if (data.step_classes() > 0) report.train.steps += targets;
+    }
     report.train.loss = mean_loss(loss_sum, weight_sum);
     return;
   }
@@ -56,7 +61,8 @@ void Progress::account(const Batch& step, const StepResult& result, bool finite,
   if (step.step == 0) first_loss = mean_loss(result.scores.loss, step.weight);
   batch = done;
   loss_sum += result.scores.loss;
-  report.train.samples += step.size();
+  const std::int64_t samples = step.goes_on() ? 0 : step.size();  // sequences, with their last window
+  report.train.samples += samples;
   weight_sum += step.weight;
   report.train.loss = mean_loss(loss_sum, weight_sum);
   report.rate = step.rate;
@@ -65,7 +71,7 @@ void Progress::account(const Batch& step, const StepResult& result, bool finite,
     report.train.correct = report.train.correct.value_or(0) + result.scores.correct;
   if (Profile* profile = step.fit->profile) {
     ++profile->steps;
-    profile->samples += step.size();
+    profile->samples += samples;
   }
   if (step.fit->on_step)
     step.fit->on_step({.epoch = epoch + 1,
@@ -189,6 +195,15 @@ StateVectors<T> vectors_of(const TrainingState& state, const Network& network, c
           .average = state.averaged > 0 ? require(state.average, network.parameter_count(), "averaged weights")
                                         : AlignedBuffer<T>()};
 }
+template <class T>
+AlignedBuffer<T> carried_of(const TrainingState& state) {
+  if (const auto* own = std::get_if<AlignedBuffer<T>>(&state.carried)) return *own;
+  if (std::visit([](const auto& buffer) { return buffer.size(); }, state.carried) == 0) return {};
+  throw Error(ErrorCode::checkpoint, "the states between two windows have another precision than the network");
+}
+template AlignedBuffer<float> carried_of(const TrainingState&);
+template AlignedBuffer<double> carried_of(const TrainingState&);
+
 template StateVectors<float> vectors_of(const TrainingState&, const Network&, const OptimizerSpec&);
 template StateVectors<double> vectors_of(const TrainingState&, const Network&, const OptimizerSpec&);
 

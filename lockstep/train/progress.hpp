@@ -57,6 +57,10 @@ struct StateVectors {
 template <class T>
 StateVectors<T> vectors_of(const TrainingState& state, const Network& network, const OptimizerSpec& optimizer);
 
+/// TrainingState::carried; Error(checkpoint) when it has another precision.
+template <class T>
+AlignedBuffer<T> carried_of(const TrainingState& state);
+
 /// The sections of a profile: "3 conv2d" for each layer, at the places that forward_section and backward_section give.
 std::vector<SectionName> sections_of(const Network& network);
 

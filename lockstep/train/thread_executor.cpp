@@ -8,6 +8,7 @@
 
 #include "lockstep/core/environment.hpp"
 #include "lockstep/core/error.hpp"
+#include "lockstep/train/progress.hpp"
 
 namespace lockstep {
 
@@ -32,15 +33,15 @@ ThreadExecutor<T>::ThreadExecutor(TrainingSetup& setup) : team_(setup) {
   const int threads = setup.options.threads > 0 ? setup.options.threads : default_threads();
   for (int i = 0; i < threads; ++i) threads_.push_back(std::make_unique<ThreadStep<T>>(team_, i));
   constexpr std::int64_t kParts = kScoreBlock / kLanes;
-  team_.samples_scored_at_once = kLanes * slots_per_chunk(kScoreBlock, kParts, chunk_needs());
+  team_.samples_scored_at_once = kLanes * slots_per_chunk(kScoreBlock, kParts, chunk_needs(team_.scored_body()));
 }
 
 template <class T>
-ChunkNeeds ThreadExecutor<T>::chunk_needs() const {
+ChunkNeeds ThreadExecutor<T>::chunk_needs(const Sequence<T>& body) const {
   const TrainingSetup& setup = team_.setup;
   // All members of a tensor group need the same chunks.
   const std::int64_t held = setup.grid.is_split() ? setup.network.parameter_count() : setup.stage.count;
-  return {team_.body.activation_elements(), held, sizeof(T)};
+  return {body.activation_elements(), held, sizeof(T)};
 }
 
 /// All threads, where thread k of one rank talks to thread k of another.
@@ -70,7 +71,7 @@ int ThreadExecutor<T>::step_members_for(const Dataset& data) const {
 
 template <class T>
 int ThreadExecutor<T>::score_members(const Dataset& data) const {
-  return worth_sharing(block_count(data), team_.body.forward_cost(data.size()), kWaking);
+  return worth_sharing(block_count(data), team_.scored_body().forward_cost(data.size()), kWaking);
 }
 
 template <class T>
@@ -79,7 +80,8 @@ void ThreadExecutor<T>::prepare(const Dataset& data) {
   const Stage& stage = setup.stage;
   RankGrid& grid = team_.setup.grid;
   team_.slots = setup.slots_for(data);
-  team_.slots_per_chunk = slots_per_chunk(setup.batch_for(data), team_.slots, chunk_needs());
+  team_.slots_per_chunk = slots_per_chunk(setup.batch_for(data), team_.slots, chunk_needs(team_.body));
+  team_.carried.prepare(setup.state_rows, setup.batch_for(data));
   team_.scores.loss.resize(static_cast<std::size_t>(team_.slots));
   team_.scores.correct.resize(static_cast<std::size_t>(team_.slots));
   team_.squares.resize(static_cast<std::size_t>((stage.trainable + kSquareBlock - 1) / kSquareBlock));
@@ -170,9 +172,34 @@ bool ThreadExecutor<T>::collect(Collect what) {
       break;
     case Collect::state:
       team_.shard.collect_state(*team_.tree);
+      carried_ = {};
+      if (const CarriedState<T>& own = team_.carried; own.window() > 0)
+        carried_ = collect_carried(team_.setup, own.next().data(), own.stride(), own.samples(), team_.slots);
       break;
   }
   return team_.shard.is_finite();
+}
+
+template <class T>
+void ThreadExecutor<T>::resume_window(std::int64_t window, std::int64_t samples) {
+  CarriedState<T>& own = team_.carried;
+  if (own.window() == window && own.samples() == samples) return;
+  const AlignedBuffer<T> wide = spread_carried(carried_, team_.setup.state_rows, samples, own.stride());
+  std::copy_n(wide.data(), wide.size(), own.resume(window, samples));
+}
+
+template <class T>
+void ThreadExecutor<T>::save(TrainingState& state) const {
+  team_.shard.save(state);
+  state.carried = carried_;
+}
+
+template <class T>
+void ThreadExecutor<T>::restore(const TrainingState& state) {
+  AlignedBuffer<T> carried = carried_of<T>(state);
+  team_.shard.restore(state);
+  carried_ = std::move(carried);
+  team_.carried.resume(0, 0);
 }
 
 /// Only what the last step wrote is reported, saved or sent.

@@ -21,6 +21,7 @@ class ThreadExecutor final : public Executor {
   void prepare(const Dataset& data) override;
   void begin_fit(const Dataset& data, Profile* profile) override;
   void end_fit(bool complete) override;
+  void resume_window(std::int64_t window, std::int64_t samples) override;
   StepResult train_batch(const Member& member, const Batch& batch) override {
     return thread(member).train_batch(member, batch);
   }
@@ -33,18 +34,19 @@ class ThreadExecutor final : public Executor {
   void swap_average() override;
   double penalty() override;
   PhaseTimes take_times() override;
-  void save(TrainingState& state) const override { team_.shard.save(state); }
-  void restore(const TrainingState& state) override { team_.shard.restore(state); }
+  void save(TrainingState& state) const override;
+  void restore(const TrainingState& state) override;
 
  private:
   ThreadStep<T>& thread(const Member& member) { return *threads_[static_cast<std::size_t>(member.index)]; }
-  ChunkNeeds chunk_needs() const;
+  ChunkNeeds chunk_needs(const Sequence<T>& body) const;
   void require_equal_threads();
   void check_state(Collect what);
   int worth_sharing(std::int64_t parts, const Cost& cost, double meeting) const;
 
   TeamState<T> team_;
   std::vector<std::unique_ptr<ThreadStep<T>>> threads_;
+  AlignedBuffer<T> carried_;     // between two windows, of all ranks: once collected, or restored
   std::int64_t saved_ = 0;       // states, with a guard
   std::int64_t tree_bytes_ = 0;  // that the tree had sent at the last take_times
 };

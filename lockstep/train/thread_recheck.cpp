@@ -62,7 +62,7 @@ bool ThreadStep<T>::try_chunks(const Member& member, const Batch& batch, int att
     if (own != nullptr && !own->ids.empty()) {
       typename Worker<T>::Chunk task = task_of(member, batch, *own);
       task.gradients = sums_.next();
-      run_task(task, team_.scores, attempt == 0 && member.index == 0 && k == 0 ? batch.step + 1 : 0);
+      run_task(task, team_.scores, attempt == 0 && has_first_sample(batch, *own) ? batch.step + 1 : 0);
       computed_ = {task.gradients, current_core()};
     }
     if (attempt > 0 || guard.draws(batch.step, static_cast<std::int64_t>(k))) {
@@ -78,6 +78,15 @@ bool ThreadStep<T>::try_chunks(const Member& member, const Batch& batch, int att
       push(member, batch, *own);
   }
   return true;
+}
+
+/// Where a fault is planted: the chunk of this rank's first sample. Thread 0 has none where there are fewer slots than
+/// threads.
+template <class T>
+bool ThreadStep<T>::has_first_sample(const Batch& batch, const SlotChunk& chunk) const {
+  if (!team_.setup.guard->planted().any()) return false;
+  const auto bounds = cut_into_slots(std::ssize(batch.ids), team_.slots);
+  return chunk.ids.data() == batch.ids.data() + bounds[static_cast<std::size_t>(team_.tree->first_slot())];
 }
 
 /// Worker::run, with the faults that a test plants; `plant`: the step in which one may be planted here; 0: none.

@@ -16,9 +16,16 @@ ThreadStep<T>::ThreadStep(TeamState<T>& team, int index)
                                         : nullptr),
       worker_(team.body, team.setup.stage, team.setup.options.loss_options(), team.kernels, group_.get()),
       sums_(team.setup.stage.count) {
-  if (team.setup.grid.is_staged())
-    pipeline_ = std::make_unique<Pipeline<T>>(worker_, team.setup.grid.pipeline_of_thread(index),
-                                              team.setup.options.parallel.schedule, team.setup.stage);
+  const auto pipeline = [&](Worker<T>& worker, const Stage& stage) {
+    if (!team.setup.grid.is_staged()) return std::unique_ptr<Pipeline<T>>();
+    return std::make_unique<Pipeline<T>>(worker, team.setup.grid.pipeline_of_thread(index),
+                                         team.setup.options.parallel.schedule, stage);
+  };
+  pipeline_ = pipeline(worker_, team.setup.stage);
+  if (!team.whole_body) return;
+  const Stage& stage = team.setup.scored_stage();
+  scorer_.emplace(*team.whole_body, stage, team.setup.options.loss_options(), team.kernels, group_.get());
+  scoring_pipeline_ = pipeline(*scorer_, stage);
 }
 
 template <class T>
@@ -37,6 +44,7 @@ template <class T>
 void ThreadStep<T>::release() {
   keep_inputs(0);
   worker_.release();
+  if (scorer_) scorer_->release();
   sums_.release();
   again_ = {};
 }
@@ -46,6 +54,7 @@ StepResult ThreadStep<T>::train_batch(const Member& member, const Batch& batch) 
   run_slots(member, batch);
   meet(member, batch);
   const StepResult result = reduce_and_update(member, batch);
+  if (member.index == 0) team_.carried.finish(batch);
   meet(member, batch);
   if (team_.setup.ranks.size() > 1) {
     if (member.index == 0) broadcast(member, batch);
@@ -152,6 +161,7 @@ void ThreadStep<T>::run_pipeline(const Member& member, const Batch& batch) {
 template <class T>
 typename Worker<T>::Chunk ThreadStep<T>::task_of(const Member& member, const Batch& batch, const SlotChunk& chunk) {
   const TrainOptions& options = team_.setup.options;
+  const std::int64_t first = chunk.ids.data() - batch.ids.data(), count = std::ssize(chunk.ids);
   return {.data = batch.data,
           .ids = chunk.ids,
           .weights = batch.weights,
@@ -163,7 +173,9 @@ typename Worker<T>::Chunk ThreadStep<T>::task_of(const Member& member, const Bat
           .scale = loss_scale<T>(options.reduction, batch),
           .seed = options.seed,
           .epoch = static_cast<std::uint32_t>(batch.epoch),
-          .recorder = batch.recorder(member.index)};
+          .recorder = batch.recorder(member.index),
+          .state_before = team_.carried.before(batch, first, count),
+          .state_after = team_.carried.after(batch, first, count)};
 }
 
 /// The sums of this chunk are written to sums_.next(); those of a chunk without samples are 0.
@@ -311,12 +323,12 @@ Cost ThreadStep<T>::score(const Member& member, const Dataset& data, SlotScores&
     task.slots = {bounds};
     task.first_slot = static_cast<std::size_t>(block);
     if (pipeline_ != nullptr)
-      pipeline_->infer(task, blocks, ignored);
+      (scorer_ ? *scoring_pipeline_ : *pipeline_).infer(task, blocks, ignored);
     else
-      worker_.run(task, blocks, ignored);
+      (scorer_ ? *scorer_ : worker_).run(task, blocks, ignored);
     samples += bounds[1];
   }
-  return team_.body.forward_cost(samples);
+  return team_.scored_body().forward_cost(samples);
 }
 
 template class ThreadStep<float>;

@@ -20,6 +20,7 @@
 #include "lockstep/train/shard.hpp"
 #include "lockstep/train/slot_chunks.hpp"
 #include "lockstep/train/state_sums.hpp"
+#include "lockstep/train/windows.hpp"
 
 namespace lockstep {
 
@@ -32,10 +33,14 @@ struct TeamState {
   explicit TeamState(TrainingSetup& of)
       : setup(of), body(of.stage.plans), kernels(make_table<T>(of.options.backend)), shard(of) {
     if (setup.guard) state_sums.emplace(setup, shard);
+    if (!setup.whole_parts.empty()) whole_body.emplace(setup.scored_stage().plans);
   }
+  /// The layers of evaluations, which see whole sequences.
+  const Sequence<T>& scored_body() const { return whole_body ? *whole_body : body; }
 
   TrainingSetup& setup;
   Sequence<T> body;
+  std::optional<Sequence<T>> whole_body{};  // where training sees windows
   KernelTable<T> kernels;
   Shard<T> shard;
   std::int64_t slots = 0, slots_per_chunk = 1;
@@ -47,6 +52,7 @@ struct TeamState {
   std::vector<const ThreadStep<T>*> threads;        // that take steps
   std::optional<BatchSums<T>> batch_sums;           // where layers need sums over the batch
 
+  CarriedState<T> carried{};    // every thread has columns of its own
   SlotScores scores;            // of the present batch, by slot
   T* gradient = nullptr;        // summed over all ranks, in this rank's stretch; by member 0
   std::vector<double> squares;  // of the gradient, by block; for clipping
@@ -111,6 +117,7 @@ class ThreadStep {
   bool is_guarded(const Member& member, const Batch& batch) const;
   void run_checked(const Member& member, const Batch& batch);
   bool try_chunks(const Member& member, const Batch& batch, int attempt);
+  bool has_first_sample(const Batch& batch, const SlotChunk& chunk) const;
   void run_task(const typename Worker<T>::Chunk& task, SlotScores& scores, std::int64_t plant);
   void recheck(const Member& member, const Batch& batch, std::size_t k);
   bool is_same(const SlotChunk& chunk, const T* gradients, const SlotScores& scores, const Again& again,
@@ -122,6 +129,9 @@ class ThreadStep {
   std::unique_ptr<TensorGroup> group_;  // ranks with the other parts of split layers; null: layers are whole
   Worker<T> worker_;
   std::unique_ptr<Pipeline<T>> pipeline_;  // null: the network is not cut into stages
+  // The same for evaluations, where training sees windows of sequences.
+  std::optional<Worker<T>> scorer_;
+  std::unique_ptr<Pipeline<T>> scoring_pipeline_;
   SlotSums<T> sums_;
   typename BatchSums<T>::Thread batch_sum_;
   std::optional<typename OverlappedReduction<T>::Thread> overlap_;

@@ -36,6 +36,7 @@ void check_options(const TrainOptions& o) {
   require(std::isfinite(o.huber_delta) && o.huber_delta > 0,
           fmt::format("huber_delta = {} must be a number above 0", o.huber_delta));
   require(o.l2 >= 0, fmt::format("l2 = {} must not be negative", o.l2));
+  require(o.truncate >= 0, fmt::format("truncate = {} must be at least 1, or 0 for whole sequences", o.truncate));
   require(o.clip_norm >= 0, fmt::format("clip_norm = {} must not be negative", o.clip_norm));
   require(std::isfinite(base_rate(o.optimizer)) && base_rate(o.optimizer) >= 0,
           fmt::format("lr = {} must be a finite number, at least 0", base_rate(o.optimizer)));

@@ -75,7 +75,10 @@ struct TrainOptions {
   ClassWeights class_weights{};  // times those of the samples (Dataset::weights); training only, not evaluations
   double l2 = 0;                 // adds l2/2 * |weights|^2 to the loss; biases excluded
   double clip_norm = 0;          // gradients with a larger norm are scaled down to it; 0: never
-  Averaging average{};           // of the weights
+  /// Steps of a window: sequences are trained window by window, a step of the optimiser each; the states of recurrent
+  /// layers are carried on, their gradients are not. 0: whole sequences.
+  std::int64_t truncate = 0;
+  Averaging average{};  // of the weights
   /// Layers whose parameters keep their values: "0", "4.body.1", as the names of parameters begin.
   std::vector<std::string> frozen{};
   bool shuffle = true;
@@ -173,6 +176,9 @@ struct TrainingState {
   // where it has none.
   ParameterValues parameters{}, first{}, second{};
   ParameterValues average{};  // of the parameters; empty where `averaged` is 0
+  /// Between two windows of the same sequences: the states of recurrent layers, [rows][samples of the batch]. Else
+  /// empty.
+  ParameterValues carried{};
 };
 
 class Ranks;

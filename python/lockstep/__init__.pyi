@@ -34,9 +34,9 @@ class Network(_Network):
             schedule: Schedule | str = 'constant', batch: int | str = 64,
             slots: int | str = 'auto', reduction: str = 'mean',
             class_weights: str | Sequence[float] | None = None, l2: float = 0.0,
-            clip_norm: float = 0.0, average: str | Mapping[str, Any] = 'none',
-            frozen: Sequence[str] = (), shuffle: bool = True, epochs: int = 1,
-            metrics: Sequence[str] = (),
+            clip_norm: float = 0.0, truncate: int = 0,
+            average: str | Mapping[str, Any] = 'none', frozen: Sequence[str] = (),
+            shuffle: bool = True, epochs: int = 1, metrics: Sequence[str] = (),
             early_stopping: int | Mapping[str, Any] | None = None, seed: int = 1) -> Run: ...
 
 class Linear(Layer):
@@ -120,8 +120,9 @@ class Embedding(Layer):
     init: Init | str | None
 
 class Positions(Layer):
-    def __init__(self, init: Init | str | None = None) -> None: ...
+    def __init__(self, init: Init | str | None = None, *, sinusoidal: bool = False) -> None: ...
     init: Init | str | None
+    sinusoidal: bool
 
 class Lstm(Layer):
     def __init__(self, hidden: int, *, layers: int = 1, bidirectional: bool = False,
@@ -284,4 +285,8 @@ class ZerosInit(Init):
 class ConstantInit(Init):
     def __init__(self, scale: float, biases: bool = False) -> None: ...
     scale: float
+    biases: bool
+
+class SinusoidalInit(Init):
+    def __init__(self, biases: bool = False) -> None: ...
     biases: bool

@@ -37,12 +37,23 @@ def sign(kept):
     kept["machines"] = sorted({*kept["machines"], processor()})
 
 
-def add_counts(path, counts):
-    kept = read(path)
-    for name, number in counts.items():
-        kept["counts"][name] = kept["counts"].get(name, 0) + number
-    sign(kept)
-    write(path, kept)
+class Tally:
+    """Adds the counts of a campaign to a file while it runs, so that one which is killed has counted, too."""
+
+    def __init__(self, path):
+        self.path = path  # empty: nothing is kept
+        self.added = {}
+
+    def add(self, counts):
+        """`counts` are those since the campaign began."""
+        if not self.path:
+            return
+        kept = read(self.path)
+        for name, number in counts.items():
+            kept["counts"][name] = kept["counts"].get(name, 0) + number - self.added.get(name, 0)
+        self.added = dict(counts)
+        sign(kept)
+        write(self.path, kept)
 
 
 def add_fuzz(path, folder):

@@ -95,18 +95,19 @@ class PowerCuts(Trial):
 
     def draw(self, random):
         sizes = random.choice(("2-3-2", "2-40-2", "2-90-90-2"))
-        return {"sizes": sizes, "every": random.choice((1, 3, 8)), "keep": random.choice((0, 1, 2)),
+        return {"sizes": sizes, "every": random.choice((1, 3, 8)), "keep": random.choice((0, 1, 2)), "epochs": random.choice((3, 6, 12)),
                 "seed": random.randrange(10**9), "states": self.tools.crash_states}
 
     def run(self, case):
         training = json.loads(json.dumps(SMALL))
         training["config"]["model"]["sizes"] = case["sizes"]
         training["config"]["checkpoint"] = {"every_steps": case["every"], "keep": case["keep"]}
+        training["config"]["train"]["epochs"] = case["epochs"]
         with Folder(training) as folder:
             self.record(folder, "new")
             self.check(folder, case, "new")
             shutil.copytree(folder.path / "place/run", folder.path / "before")
-            self.record(folder, "resumed", "--resume", *MORE)
+            self.record(folder, "resumed", "--resume", "--set", f"train.epochs={case['epochs'] + 2}")
             self.check(folder, case, "resumed", "--initial", folder.path / "before")
 
     def record(self, folder, name, *more):

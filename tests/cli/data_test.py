@@ -75,6 +75,25 @@ class Tables(ProgramTest):
         said = self.succeed("train", "b.toml", "--out", "b", "--json", "--set", "train.epochs=1")
         self.assertEqual(json.loads(result.out)["weight_hash"], json.loads(said.out)["weight_hash"])
 
+    def test_whole_numbers_for_one_output(self):
+        """Prices are no classes; what is chosen is said, and eval and predict know it."""
+        self.write("houses.csv", "rooms,age,price\n" + "".join(f"{i % 5 + 1},{i % 7},{100 * (i % 5) + 3 * (i % 7)}\n"
+                                                              for i in range(60)))
+        self.write("a.toml", '[data]\nsource = "houses.csv"\nlabel_column = "price"\nstandardise = true\n[model]\nsizes = "2-4-1"\n'
+                             '[train]\noptimizer = {name = "adam", lr = 0.1}\nbatch = 20\nepochs = 3\n')
+        result = self.succeed("train", "a.toml", "--out", "run")
+        self.assertIn('train.loss = "squared-error", for the model has one output', result.err)
+        self.assertIn("the model has one output, so the numbers are targets of a regression (data.regression)", result.err)
+        self.assertIn("rmse", self.succeed("eval", "run").out)
+        rows = self.succeed("predict", "run", "houses.csv", "--format", "csv", "--true").out.splitlines()
+        self.assertEqual(len(rows), 61)
+        self.assertTrue(rows[3].startswith("row 2,206,"), rows[3])
+        # Two values are two classes; a key decides.
+        self.write("b.csv", "a,b,label\n" + "".join(f"{i % 5},{i % 7},{i % 2}\n" for i in range(60)))
+        two = self.succeed("train", "a.toml", "--set", "data.source=b.csv", "--set", "data.label_column=label", "--out", "two")
+        self.assertNotIn("regression", two.err)
+        self.refuse(2, "the data has 419 classes", "train", "a.toml", "--set", "data.label_rule=as-stored", "--out", "no")
+
     def test_one_class_is_refused(self):
         self.write("train.csv", digits(60))
         self.write("a.toml", DIGITS.replace('test = "test.csv"\n', ""))

@@ -28,17 +28,18 @@ class Diff(ProgramTest):
         self.assertLessEqual(answer["replays"], 20)
         return answer
 
-    def corrupted(self, step):
-        """A run in which a bit of a gradient was wrong in one step."""
-        self.train_twice("two", "--set", "guard.recheck=1e-9", env={"LOCKSTEP_PLANT_FAULT": f"gradient@{step}"})
+    def corrupted(self, step, threads):
+        """A run in which a bit of a gradient was wrong in one step; all threads take part, and only one has a slot."""
+        self.train_twice("two", "--set", "guard.recheck=1e-9", "--threads", threads,
+                         env={"LOCKSTEP_PLANT_FAULT": f"gradient@{step}", "LOCKSTEP_STEP_THREADS": "all"})
 
     def test_runs_that_agree(self):
         self.train_twice("two", "--threads", "2", "--backend", "naive")
         self.assertIn("The runs agree, bit for bit: 4 epochs and 2 checkpoints", self.succeed("diff", "one", "two").out)
 
     def test_a_wrong_step(self):
-        for step in (5, 1):
-            self.corrupted(step)
+        for step, threads in ((5, 2), (1, 1)):
+            self.corrupted(step, threads)
             for first, second in (("one", "two"), ("two", "one")):
                 answer = self.diff(first, second)
                 right = first == "one"

@@ -60,6 +60,16 @@ class Guard(RanksTest):
         self.assertEqual(missed.code, 0, missed)
         self.assertNotEqual(self.contents("run")[:2], expected, "the planted fault changes nothing: this test cannot fail")
 
+    def test_more_threads_than_slots(self):
+        for slots in (1, 2):
+            text = CLASSES.replace("slots = 16", f"slots = {slots}")
+            expected = self.plain(text)
+            for threads in (2, 3):
+                done = self.train("run", "guard.recheck=1", fault="gradient@3", text=text, threads=threads)
+                self.assertEqual(done.code, 0, done)
+                self.assertEqual(done.err.count("the step is repeated"), 1, done)
+                self.assertEqual(self.contents("run")[:2], expected)
+
     def test_the_probability_is_the_share(self):
         text = CLASSES.replace("epochs = 1", "epochs = 40")
         done = self.train("run", "guard.recheck=0.25", fault="gradient@all", text=text)

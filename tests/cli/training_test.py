@@ -329,5 +329,35 @@ class LossesAndSchedules(Rungs):
         self.refuse(2, "label_smoothing is for cross-entropy, and the loss is squared-error", "train", "bad.toml", "--out", "bad")
 
 
+class Habits(Rungs):
+    """What people bring along: mixed tables, changed pictures, another model's layers, statistics of the whole batch."""
+
+    def test_a_table_of_words_and_gaps(self):
+        rows = [(("red", "green", "blue")[i % 3], "" if i % 5 == 0 else 20 + i % 9, i % 2) for i in range(60)]
+        self.write("mixed.csv", "colour;age;kind\n" + "".join(f"{c};{a};{('cat', 'dog')[k]}\n" for c, a, k in rows))
+        self.same_everywhere('[data]\nsource = "mixed.csv"\nlabel_column = "kind"\nmissing = "median"\nstandardise = true\n'
+                             'split = {validation = 0.2}\n[model]\nlayers = [{linear = 5}, "tanh", {linear = 2}]\n'
+                             '[train]\nbatch = 16\nslots = 4\nepochs = 2\n')
+
+    def test_changed_pictures(self):
+        self.write_digits(24)
+        augment = "augment = {flip = true, shift = 1, rotate = 20, brightness = 0.1, contrast = 0.1, cutout = 2, mixup = 0.2}\n"
+        self.same_everywhere(PICTURES.replace("[model]", augment + "[model]").replace("batch = 4", "batch = 8\nslots = 2"))
+
+    def test_layers_of_another_model(self):
+        first = NOISY.replace("epochs = 60", "epochs = 1")
+        self.write("first.toml", first)
+        self.succeed("train", "first.toml", "--out", "first")
+        text = first.replace("[train]", 'init = {file = "first/model.safetensors", map = {"0" = "0"}}\n[train]\nfrozen = ["0"]')
+        lines = self.same_everywhere(text)
+        self.assertNotEqual(lines[-1]["weight_hash"], self.lines("first/metrics.jsonl")[-1]["weight_hash"])
+
+    def test_statistics_of_the_whole_batch(self):
+        text = NOISY.replace("epochs = 60", "epochs = 2").replace(
+            'sizes = "2-9-2"', 'input = [2]\nlayers = [{linear = 9}, {batch_norm = {over = "@"}}, "relu", {linear = 2}]')
+        hashes = {self.same_everywhere(text.replace("@", over), over)[-1]["weight_hash"] for over in ("slot", "batch")}
+        self.assertEqual(len(hashes), 2)
+
+
 if __name__ == "__main__":
     main()

@@ -48,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"precision = \"float64\"", "", "a.toml:8: train.precision: unknown key; did you mean model.precision?"},
         Bad{"zebra = 1", "",
             "a.toml:8: train.zebra: unknown key; train has loss, label_smoothing, focal_gamma, huber_delta, optimizer, "
-            "schedule, batch, slots, reduction, class_weights, l2, clip_norm, average, frozen, shuffle, epochs, "
+            "schedule, batch, slots, reduction, class_weights, l2, clip_norm, truncate, average, frozen, shuffle, "
+            "epochs, "
             "metrics, early_stopping, seed"},
         Bad{"", "train.bacth=3", "--set train.bacth=3: train.bacth: unknown key; did you mean train.batch?"},
         Bad{"", "data.standardize=true",
@@ -68,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"optimizer = \"adan\"", "", "a.toml:8: train.optimizer: unknown name \"adan\"; did you mean adam?"},
         Bad{"optimizer = {name = \"rmspop\"}", "",
             "a.toml:8: train.optimizer.name: unknown name \"rmspop\"; did you mean rmsprop?"},
-        Bad{"optimizer = {lr = 1}", "",
+        Bad{"optimizer = {lr = 1, rho = 0.9}", "",
             "a.toml:8: train.optimizer.name: missing; one of sgd, momentum, nesterov, adam, adamw, rmsprop, lion"},
         Bad{"optimizer = {name = \"sgd\", momentum = 0.9}", "",
             "a.toml:8: train.optimizer.momentum: \"sgd\" has none; write name = \"momentum\" or \"nesterov\""},
@@ -326,7 +327,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[data]\nsource = \"moons\"\n[model]\nsizes = \"2-1\"\n[[train]]", "",
             "a.toml:5: train: must be a table with loss, label_smoothing, focal_gamma, huber_delta, optimizer, "
             "schedule, batch, "
-            "slots, reduction, class_weights, l2, clip_norm, average, frozen, shuffle, epochs, metrics, "
+            "slots, reduction, class_weights, l2, clip_norm, truncate, average, frozen, shuffle, epochs, metrics, "
             "early_stopping, seed, "
             "not a "
             "list: [{}]"}));

@@ -34,7 +34,7 @@ RunConfig with_model(const std::string& lines) {
   return parse_config("[data]\nsource = \"moons\"\n[model]\n" + lines + "\n", "a.toml");
 }
 RunConfig with_train(const std::string& lines) {
-  return parse_config("[data]\nsource = \"moons\"\n[model]\nsizes = \"2-1\"\n[train]\n" + lines + "\n", "a.toml");
+  return parse_config("[data]\nsource = \"moons\"\n[model]\nsizes = \"2-2\"\n[train]\n" + lines + "\n", "a.toml");
 }
 RunConfig with_data(const std::string& lines) {
   return parse_config("[data]\n" + lines + "\n[model]\nsizes = \"2-1\"\n", "a.toml");
@@ -93,6 +93,23 @@ TEST(Config, DefaultsAreThoseOfTheStructs) {
   EXPECT_TRUE(std::holds_alternative<Adam>(config.train.optimizer));
   EXPECT_EQ(config.data.noise, -1);
   EXPECT_EQ(config.data.factor, 0.5);
+}
+
+TEST(Config, AnOptimizerWithoutItsName) {
+  EXPECT_EQ(std::get<Adam>(with_train("optimizer = {lr = 0.5, beta1 = 0.8}").train.optimizer).lr, 0.5);
+  EXPECT_EQ(std::get<Adam>(parse_config(kExample, "a.toml", {"train.optimizer.lr=0.25"}).train.optimizer).lr, 0.25);
+  EXPECT_THROW(with_train("optimizer = {lr = 0.5, momentum = 0.9}"), Error);  // which one has both?
+}
+
+TEST(Config, TheLossOfOneOutput) {
+  const auto loss_of = [](const std::string& model, const std::string& train = "") {
+    return parse_config("[data]\nsource = \"moons\"\n[model]\n" + model + "\n[train]\n" + train, "a.toml").train.loss;
+  };
+  EXPECT_EQ(loss_of("sizes = \"2-3-1\""), Loss::squared_error);
+  EXPECT_EQ(loss_of("sizes = \"2-3-1\"\noutput = \"sigmoid\""), Loss::binary_cross_entropy);
+  EXPECT_EQ(loss_of("sizes = \"2-3-2\""), Loss::cross_entropy);
+  EXPECT_EQ(loss_of("sizes = \"2-3-1\"", "loss = \"huber\""), Loss::huber);
+  EXPECT_EQ(loss_of("input = [2]\nlayers = [{linear = 1}, {linear = 3}]"), Loss::cross_entropy);
 }
 
 TEST(Config, SizesMakeLayersWithActivationsBetween) {

@@ -9,7 +9,7 @@ namespace lockstep {
 namespace {
 
 TEST(ResolvedConfig, WritesEveryDefault) {
-  const RunConfig config = parse_config("[data]\nsource = \"moons\"\n[model]\nsizes = \"2-3-1\"\n", "a.toml");
+  const RunConfig config = parse_config("[data]\nsource = \"moons\"\n[model]\nsizes = \"2-3-2\"\n", "a.toml");
   EXPECT_EQ(resolved_toml(config), R"([data]
 source = "moons"
 seed = 1
@@ -19,7 +19,7 @@ input = [2]
 layers = [
   {linear = {out = 3, bias = true}},
   {sigmoid = 1},
-  {linear = {out = 1, bias = true}},
+  {linear = {out = 2, bias = true}},
 ]
 precision = "float32"
 init = "xavier-uniform"
@@ -79,7 +79,7 @@ constexpr const char* kBase = R"([data]
 source = "moons"
 [model]
 input = [2, 8, 8]
-layers = ["flatten", {linear = 1}]
+layers = ["flatten", {linear = 2}]
 [train]
 optimizer = "adam"
 )";
@@ -139,8 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         "train.schedule={name = \"cosine\", final = 0.25, warmup_steps = 3}",
         "train.schedule={name = \"step\", every = 2, factor = 0.25}",
         "train.schedule={name = \"constant\", warmup_steps = 5}", "train.batch=full", "train.batch=1", "train.slots=4",
-        "train.reduction=sum", "train.l2=0.1", "train.clip_norm=0.1", "train.shuffle=false", "train.epochs=7",
-        "train.seed=3", "checkpoint.every_steps=100", "checkpoint.every_minutes=0",
+        "train.reduction=sum", "train.l2=0.1", "train.clip_norm=0.1", "train.truncate=32", "train.shuffle=false",
+        "train.epochs=7", "train.seed=3", "checkpoint.every_steps=100", "checkpoint.every_minutes=0",
         "checkpoint.every_minutes=0.123456789012345678"));
 
 /// Whoever reads the file later must not guess what the defaults were.

@@ -50,6 +50,22 @@ TEST(Batches, ShufflesByTheCounter) {
   EXPECT_FALSE(std::equal(next.order().begin(), next.order().end(), batches.order().begin()));
 }
 
+/// The windows of a batch's sequences follow each other, in the same places.
+TEST(Batches, OfWindows) {
+  const Batches batches({.samples = 5, .batch = 3, .shuffle = false, .windows = 2});
+  ASSERT_EQ(batches.count(), 4);
+  EXPECT_EQ(ids_of(batches, 0), (std::vector<std::int64_t>{0, 2, 4}));
+  EXPECT_EQ(ids_of(batches, 1), (std::vector<std::int64_t>{1, 3, 5}));
+  EXPECT_EQ(ids_of(batches, 2), (std::vector<std::int64_t>{6, 8}));
+  EXPECT_EQ(ids_of(batches, 3), (std::vector<std::int64_t>{7, 9}));
+  // The sequences come in the order of samples without windows.
+  const Batches whole({.samples = 50, .batch = 7, .seed = 3}),
+      cut({.samples = 50, .batch = 7, .seed = 3, .windows = 4});
+  ASSERT_EQ(cut.count(), 4 * whole.count());
+  for (std::int64_t b = 0; b < cut.count(); ++b)
+    for (std::size_t i = 0; i < cut.ids(b).size(); ++i) EXPECT_EQ(cut.ids(b)[i], whole.ids(b / 4)[i] * 4 + b % 4);
+}
+
 TEST(Batches, RefusesMisuse) {
   const Batches batches({.samples = 10, .batch = 4});
   expect_error(ErrorCode::bug, "batches: batch 3 asked for, there are 3", [&] { batches.ids(3); });

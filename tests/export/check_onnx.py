@@ -32,8 +32,9 @@ class Onnx(exported.ExportTest):
     def test_every_operator_is_covered(self):
         seen = {node.op_type for _, path in self.files(".onnx") for node in onnx.load(path).graph.node}
         self.assertEqual(seen, {
-            "Abs", "Add", "AveragePool", "BatchNormalization", "Concat", "Conv", "Flatten", "GRU", "Gather", "Gemm", "LSTM",
-            "LayerNormalization", "LeakyRelu", "MaxPool", "Mul", "RNN", "Relu", "Reshape", "Sigmoid", "Softmax", "Tanh", "Transpose"})
+            "Abs", "Add", "AveragePool", "BatchNormalization", "Cast", "Concat", "Conv", "Flatten", "GRU", "Gather", "Gemm",
+            "GreaterOrEqual", "LSTM", "LayerNormalization", "LeakyRelu", "MatMul", "MaxPool", "Mul", "RNN", "Relu", "Reshape",
+            "Sigmoid", "Softmax", "Tanh", "Transpose", "Where"})
 
     def test_onnxruntime_gives_our_outputs(self):
         run = 0

@@ -35,10 +35,24 @@ std::vector<std::int64_t> batch_of(const Shape& sample) {
   return dims;
 }
 
+/// With those that read tokens.
+std::vector<ExampleNetwork> all_networks(Precision precision) {
+  std::vector<ExampleNetwork> all = example_networks(precision);
+  Network tokens({7}, precision);
+  tokens.add(Embedding{.out = 4, .vocabulary = 11}).add(Positions{.sinusoidal = true});
+  tokens.add(Attention{.heads = 2, .causal = true}).add(Linear{.out = 11, .per_step = true});
+  stir(tokens);
+  all.push_back({"tokens", std::move(tokens)});
+  return all;
+}
+
 template <class T>
 Array samples_for(const Network& network) {
   std::vector<T> x(static_cast<std::size_t>(kSamples * network.input().elements()));
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(1.5 * std::sin(1.3 * double(i) + 0.2));
+  const auto* embedding = std::get_if<Embedding>(&network.layers().front().kind);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = embedding != nullptr ? static_cast<T>(i * i % static_cast<std::size_t>(embedding->vocabulary))
+                                : static_cast<T>(1.5 * std::sin(1.3 * double(i) + 0.2));
   return array_from<T>(batch_of(network.input()), x);
 }
 
@@ -60,14 +74,14 @@ void write_example(const fs::path& folder, const ExampleNetwork& example) {
 
 void write_all(const fs::path& folder) {
   for (const Precision precision : {Precision::float32, Precision::float64}) {
-    for (const ExampleNetwork& example : example_networks(precision)) write_example(folder, example);
+    for (const ExampleNetwork& example : all_networks(precision)) write_example(folder, example);
     for (const ExampleNetwork& example : linear_networks(precision))
       export_model(example.network, folder / (example.name + "." + to_string(precision) + ".mat"));
   }
 }
 
 void read_weights(const std::string& name, const std::string& precision, const fs::path& in, const fs::path& out) {
-  for (ExampleNetwork& example : example_networks(precision == "float32" ? Precision::float32 : Precision::float64)) {
+  for (ExampleNetwork& example : all_networks(precision == "float32" ? Precision::float32 : Precision::float64)) {
     if (example.name != name) continue;
     load_weights(in, example.network);
     export_model(example.network, out);

@@ -56,13 +56,49 @@ TEST_P(Devices, OneHash) {
 }
 
 TEST_P(Devices, OneHashOfSequences) {
-  const DataSplits data = sequence_data();
-  for (const Precision precision : {Precision::float32, Precision::float64}) {
-    PromiseRun naive = recurrent_run(precision);
+  const auto expect_one_hash = [&](const PromiseRun& run, const DataSplits& data) {
+    PromiseRun naive = run;
     naive.options.backend = Backend::naive;
-    EXPECT_EQ(training_hash(on_device(recurrent_run(precision)), *data.train, *data.test),
-              training_hash(naive, *data.train, *data.test));
+    EXPECT_EQ(training_hash(on_device(run), *data.train, *data.test), training_hash(naive, *data.train, *data.test))
+        << run.name;
+  };
+  for (const Precision precision : {Precision::float32, Precision::float64}) {
+    expect_one_hash(recurrent_run(precision), sequence_data());
+    expect_one_hash(text_run(precision), text_data());
+    expect_one_hash(windows_run(precision), text_data(50, false));
   }
+}
+
+/// States between two windows leave the device with a checkpoint, and come back.
+TEST_P(Devices, ResumesBetweenTwoWindows) {
+  const DataSplits data = text_data(50, false);
+  struct Stopped {};
+  const auto train = [&](const PromiseRun& run, const TrainingState* from, TrainingState* stopped) {
+    Network network = run.network;
+    network.initialise(7);
+    Trainer trainer(network, run.options);
+    if (from != nullptr) trainer.restore(*from);
+    FitOptions fit{.epochs = 1};
+    fit.requests = [&](std::int64_t step) { return StepRequests{.save = stopped != nullptr && step == 4}; };
+    fit.on_step = [&](const StepReport& step) {
+      if (!step.requests.save) return;
+      *stopped = trainer.state();
+      throw Stopped();
+    };
+    try {
+      return trainer.fit(*data.train, fit).back().weight_hash;
+    } catch (const Stopped&) {
+      return std::string();
+    }
+  };
+  const PromiseRun host = windows_run(), device = on_device(host);
+  const std::string expected = train(host, nullptr, nullptr);
+  TrainingState on_host, there;
+  train(host, nullptr, &on_host);
+  train(device, nullptr, &there);
+  EXPECT_GT(std::get<AlignedBuffer<float>>(there.carried).size(), 0);
+  EXPECT_EQ(train(device, &on_host, nullptr), expected);
+  EXPECT_EQ(train(host, &there, nullptr), expected);
 }
 
 TEST_P(Devices, OneHashInFloat64) {

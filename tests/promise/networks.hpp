@@ -120,8 +120,7 @@ inline DataSplits promise_data(const PromiseRun& run, std::int64_t count = 50) {
   return blob_images(run.sample, {.count = count, .noise = 5, .classes = 10}, run.weighted);
 }
 
-/// Every recurrent layer, in both directions and several layers, over sequences of 1 to 5 steps. Its layers cannot be
-/// split over ranks, so it is no part of promise_runs().
+/// Every recurrent layer, in both directions and several layers, over sequences of 1 to 5 steps. Of sequence_data().
 inline PromiseRun recurrent_run(Precision precision = Precision::float32) {
   PromiseRun run{
       "recurrent", Network({7, 5}, precision, {.kind = InitKind::fan_in_uniform, .biases = true}), {}, {7, 5}};
@@ -145,9 +144,20 @@ inline PromiseRun text_run(Precision precision = Precision::float32) {
   return run;
 }
 
-/// Windows of tokens, each sample with a length.
-inline DataSplits text_data(std::int64_t count = 50) {
-  const auto make = [](std::int64_t first, std::int64_t samples) {
+/// Truncated back-propagation through time: three windows of three steps, whose states are carried on. Of text_data
+/// without lengths.
+inline PromiseRun windows_run(Precision precision = Precision::float32) {
+  PromiseRun run{"windows", Network({9}, precision, {.kind = InitKind::fan_in_uniform, .biases = true}), {}, {9}};
+  run.network.add(Embedding{.out = 6, .vocabulary = 11}).add(Lstm{.hidden = 7, .layers = 2, .all_steps = true});
+  run.network.add(Residual{.body = {LayerNorm{.per_step = true}, Gru{.hidden = 7, .all_steps = true}}});
+  run.network.add(Dropout{.p = 0.1}).add(Rnn{.hidden = 5, .all_steps = true}).add(Linear{.out = 11, .per_step = true});
+  run.options = {.optimizer = Adam{.lr = 1e-2}, .batch = 40, .slots = 8, .clip_norm = 1, .truncate = 3};
+  return run;
+}
+
+/// Windows of tokens, each sample with a length, where that is wanted.
+inline DataSplits text_data(std::int64_t count = 50, bool ragged = true) {
+  const auto make = [ragged](std::int64_t first, std::int64_t samples) {
     Array x = make_array(ElementType::uint8, {samples, 9}), y = make_array(ElementType::uint8, {samples, 9});
     std::vector<std::int64_t> lengths;
     for (std::int64_t i = 0; i < samples * 9; ++i) {
@@ -155,7 +165,7 @@ inline DataSplits text_data(std::int64_t count = 50) {
       x.as<std::uint8_t>()[std::size_t(i)] = std::uint8_t(at * at % 11);
       y.as<std::uint8_t>()[std::size_t(i)] = std::uint8_t((at + 1) * (at + 1) % 11);
     }
-    for (std::int64_t i = first; i < first + samples; ++i) lengths.push_back(1 + i * i % 9);
+    for (std::int64_t i = first; ragged && i < first + samples; ++i) lengths.push_back(1 + i * i % 9);
     Targets targets{.labels = {}, .classes = 0, .values = std::move(y), .weights = {}, .step_classes = 11};
     return std::make_shared<MemoryDataset>(std::move(x), Shape{9}, std::move(targets), "tokens", std::nullopt,
                                            std::nullopt, false, lengths);

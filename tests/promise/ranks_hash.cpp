@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "lockstep/parallel/launcher.hpp"
 #include "lockstep/parallel/ranks.hpp"
@@ -21,16 +22,30 @@ std::string hash_of_all(const std::string& own, Ranks& ranks) {
   return own;
 }
 
+struct RunOnData {
+  PromiseRun run;
+  DataSplits data;
+};
+
+std::vector<RunOnData> all_runs() {
+  std::vector<RunOnData> all;
+  for (const PromiseRun& run : promise_runs()) all.push_back({run, promise_data(run)});
+  all.push_back({recurrent_run(), sequence_data()});
+  all.push_back({text_run(), text_data()});
+  all.push_back({windows_run(), text_data(50, false)});
+  return all;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     Ranks ranks(connect_transport());
     if (ranks.leader()) std::printf("%s, %d ranks\n", ranks.transport().describe().c_str(), ranks.size());
-    for (PromiseRun run : promise_runs()) {
-      const DataSplits data = promise_data(run);
+    for (auto& [run, data] : all_runs()) {
       run.options.threads = argc > 1 ? std::atoi(argv[1]) : 1;
-      const int stages = argc > 2 ? std::atoi(argv[2]) : 1, members = argc > 3 ? std::atoi(argv[3]) : 1;
+      int stages = argc > 2 ? std::atoi(argv[2]) : 1, members = argc > 3 ? std::atoi(argv[3]) : 1;
+      if (batch_wide_layers(run.network.plans()) > 0) stages = members = 1;  // it needs whole layers
       run.options.parallel = {.tensor = members, .pipeline = stages};
       std::string hash = training_hash(run, *data.train, *data.test, &ranks);
       // Of a network in parts rank 0 alone has everything.

@@ -5,6 +5,7 @@
 
 #include "tests/parallel/rank_threads.hpp"
 #include "tests/promise/networks.hpp"
+#include "tests/train/same_state.hpp"
 
 namespace lockstep {
 namespace {
@@ -109,13 +110,86 @@ TEST(PromiseBatchWide, PartsOfNetworksAreRefused) {
 TEST(PromiseSequences, OneHashForRanksAndStages) { expect_one_hash_for_ranks(recurrent_run(), sequence_data()); }
 TEST(PromiseText, OneHashForRanksAndStages) { expect_one_hash_for_ranks(text_run(), text_data()); }
 
-/// Said in one line, by every rank.
-TEST(PromiseSequences, OneHashForSplitLayers) {
-  PromiseRun run = recurrent_run();
-  const DataSplits data = sequence_data();
+TEST(PromiseWindows, OneHashForRanksAndStages) { expect_one_hash_for_ranks(windows_run(), text_data(50, false)); }
+
+void expect_one_hash_for_members(PromiseRun run, const DataSplits& data) {
   const std::string expected = training_hash(run, *data.train, *data.test);
-  run.options.parallel = {.tensor = 2};
-  run_ranks(2, [&](Ranks& ranks) { EXPECT_EQ(training_hash(run, *data.train, *data.test, &ranks), expected); });
+  for (const int members : {2, 3})
+    for (const int stages : {1, 2}) {
+      run.options.parallel = {.tensor = members, .pipeline = stages};
+      run.options.threads = members;
+      run_ranks(members * stages, [&](Ranks& ranks) {
+        const std::string hash = training_hash(run, *data.train, *data.test, &ranks);
+        EXPECT_TRUE(!ranks.leader() || hash == expected) << members << " members, " << stages << " stages";
+      });
+    }
+}
+TEST(PromiseSequences, OneHashForSplitLayers) { expect_one_hash_for_members(recurrent_run(), sequence_data()); }
+TEST(PromiseText, OneHashForSplitLayers) { expect_one_hash_for_members(text_run(), text_data()); }
+TEST(PromiseWindows, OneHashForSplitLayers) { expect_one_hash_for_members(windows_run(), text_data(50, false)); }
+
+/// Stopped between two windows of the same sequences, and restored on other ranks, stages, members and threads.
+TEST(PromiseWindows, ResumedBetweenTwoWindows) {
+  PromiseRun run = windows_run();
+  const DataSplits data = text_data(50, false);
+  struct Stopped {};
+  const auto stopped_state = [&](std::int64_t after, Ranks* ranks) {
+    Network network = run.network;
+    network.initialise(7);
+    Trainer trainer = ranks != nullptr ? Trainer(network, run.options, *ranks) : Trainer(network, run.options);
+    TrainingState state;
+    FitOptions fit{.epochs = 2, .validation = data.test.get()};
+    fit.requests = [&](std::int64_t step) { return StepRequests{.save = step == after}; };
+    fit.on_step = [&](const StepReport& step) {
+      if (!step.requests.save) return;
+      state = trainer.state();
+      throw Stopped();
+    };
+    EXPECT_THROW(trainer.fit(*data.train, fit), Stopped);
+    return state;
+  };
+  const auto last_hash = [&](const TrainingState* from, Ranks* ranks) {
+    Network network = run.network;
+    network.initialise(7);
+    Trainer trainer = ranks != nullptr ? Trainer(network, run.options, *ranks) : Trainer(network, run.options);
+    if (from != nullptr) trainer.restore(*from);
+    const std::int64_t left = from == nullptr ? 2 : 2 - from->epoch;
+    return trainer.fit(*data.train, {.epochs = left, .validation = data.test.get()}).back().weight_hash;
+  };
+  const std::string expected = last_hash(nullptr, nullptr);
+  for (const std::int64_t after : {1, 3, 4, 5, 8, 11}) {  // an epoch has 2 batches of 3 windows
+    run.options.parallel = {};
+    run.options.threads = 2;
+    const TrainingState alone = stopped_state(after, nullptr);
+    EXPECT_EQ(std::get<AlignedBuffer<float>>(alone.carried).size() > 0, after % 3 != 0) << after;
+    for (const ParallelOptions& parts :
+         {ParallelOptions{}, ParallelOptions{.pipeline = 2}, ParallelOptions{.tensor = 2}}) {
+      run.options.parallel = parts;
+      TrainingState together;
+      run_ranks(4, [&](Ranks& ranks) {
+        const std::string hash = last_hash(&alone, &ranks);
+        EXPECT_TRUE(!ranks.leader() || hash == expected) << after;
+        const TrainingState own = stopped_state(after, &ranks);
+        if (ranks.leader()) together = own;
+      });
+      EXPECT_TRUE(same(together.carried, alone.carried)) << after;
+      run.options.parallel = {};
+      run.options.threads = 3;
+      EXPECT_EQ(last_hash(&together, nullptr), expected) << after;
+    }
+  }
+}
+
+/// Windows change what is learned; a single one is the whole sequence.
+TEST(PromiseWindows, OneWindowIsTheSequence) {
+  PromiseRun run = windows_run();
+  const DataSplits data = text_data(50, false);
+  const auto with = [&](std::int64_t steps) {
+    run.options.truncate = steps;
+    return training_hash(run, *data.train, *data.test);
+  };
+  EXPECT_EQ(with(9), with(0));
+  EXPECT_NE(with(3), with(0));
 }
 
 // ranks = data x pipeline x tensor; rank 0 has the whole network at the end of every epoch.

@@ -179,6 +179,15 @@ TEST(PromiseText, OneHashForThreadsAndBackends) {
   expect_one_hash(run, text_data(19), {2, 3});
 }
 
+/// Sequences in windows, whose states are carried on.
+TEST(PromiseWindows, OneHashForThreadsAndBackends) {
+  expect_one_hash(windows_run(), text_data(50, false), {1, 2, 3, 4, 7, 16});
+  PromiseRun run = windows_run(Precision::float64);
+  run.options.batch = 16;
+  run.options.slots = 32;
+  expect_one_hash(run, text_data(19, false), {2, 3});
+}
+
 /// What stands behind the end of a sequence changes nothing, and where it ends does.
 TEST(PromiseSequences, LengthsCount) {
   const DataSplits data = sequence_data();

@@ -59,7 +59,8 @@ std::string hash_of_any_team(PromiseRun run, Backend backend) {
 std::string hash_of(Backend backend) {
   Sha256 hash;
   for (const PromiseRun& run : promise_runs()) feed(hash, hash_of_any_team(run, backend));
-  const DataSplits data = image_data(), sequences = sequence_data(), tokens = text_data();
+  const DataSplits data = image_data(), sequences = sequence_data(), tokens = text_data(),
+                   even_tokens = text_data(50, false);
   for (const Precision precision : {Precision::float32, Precision::float64}) {
     const auto run = [&](Network net, TrainOptions options) {
       options.backend = backend;
@@ -80,6 +81,9 @@ std::string hash_of(Backend backend) {
     PromiseRun text = text_run(precision);
     text.options.backend = backend;
     feed_training(hash, std::move(text.network), text.options, *tokens.train, *tokens.test);
+    PromiseRun in_windows = windows_run(precision);
+    in_windows.options.backend = backend;
+    feed_training(hash, std::move(in_windows.network), in_windows.options, *even_tokens.train, *even_tokens.test);
   }
   return to_hex(hash.finish());
 }

@@ -98,6 +98,11 @@ inline std::vector<ExampleNetwork> sequence_networks(Precision precision) {
   forward.add(Lstm{.hidden = 4, .layers = 2, .all_steps = true}).add(Gru{.hidden = 5, .all_steps = true});
   forward.add(Rnn{.hidden = 3, .layers = 2});
   all.push_back({"forward", std::move(forward)});
+  Network steps({6, 5}, precision);
+  steps.add(Positions{}).add(Residual{.body = {LayerNorm{.per_step = true}, Attention{.heads = 2, .causal = true}}});
+  steps.add(Linear{.out = 9, .per_step = true}).add(Gelu{}).add(Attention{.heads = 3, .bias = false});
+  steps.add(Linear{.out = 4, .bias = false, .per_step = true});
+  all.push_back({"steps", std::move(steps)});
   Network last({3, 6}, precision);
   last.add(Gru{.hidden = 4, .bidirectional = true});
   all.push_back({"last", std::move(last)});

@@ -33,6 +33,7 @@ inline void expect_same(const TrainingState& a, const TrainingState& b) {
   EXPECT_TRUE(same(a.parameters, b.parameters));
   EXPECT_TRUE(same(a.first, b.first));
   EXPECT_TRUE(same(a.second, b.second));
+  EXPECT_TRUE(same(a.carried, b.carried));
 }
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -57,16 +58,22 @@ class TorchArchive {
         refuse_torch(name_, "its numbers are not little-endian; save it again on such a machine");
     }
   }
-  std::vector<std::byte> pickle() const { return extract_zip(bytes_, *find("data.pkl"), name_); }
-  std::vector<std::byte> storage(std::string_view key) const {
+  std::vector<std::byte> pickle() const { return unpack(*find("data.pkl")); }
+  /// Unpacked once, however many tensors it holds.
+  std::span<const std::byte> storage(std::string_view key) {
+    if (const auto known = storages_.find(key); known != storages_.end()) return known->second;
     const ZipEntry* const entry = find(fmt::format("data/{}", key));
     if (entry == nullptr) refuse_torch(name_, fmt::format("the storage data/{} is missing", printable(key)));
-    if (entry->deflated) refuse_torch(name_, "its storages are compressed, which torch.save does not do");
-    return extract_zip(bytes_, *entry, name_);
+    return storages_.emplace(key, unpack(*entry)).first->second;
   }
   std::string_view name() const { return name_; }
 
  private:
+  std::vector<std::byte> unpack(const ZipEntry& entry) const {
+    if (entry.deflated)
+      refuse_torch(name_, fmt::format("{} is compressed, which torch.save does not do", printable(entry.name)));
+    return extract_zip(bytes_, entry, name_);
+  }
   const ZipEntry* find(const std::string& member) const {
     const auto found = std::ranges::find(entries_, folder_ + member, &ZipEntry::name);
     return found == entries_.end() ? nullptr : &*found;
@@ -76,6 +83,7 @@ class TorchArchive {
   std::string_view name_;
   std::vector<ZipEntry> entries_;
   std::string folder_;
+  std::map<std::string, std::vector<std::byte>, std::less<>> storages_;
 };
 
 /// The elements of a tensor in its storage: sizes, strides and offset are checked against it before anything is
@@ -131,14 +139,14 @@ Array gather_tensor(const TensorLayout& layout, ElementType type, std::span<cons
   return array;
 }
 
-NamedArray tensor_of(const TorchArchive& archive, const std::string& name, const PickleValue& tensor) {
+NamedArray tensor_of(TorchArchive& archive, const std::string& name, const PickleValue& tensor) {
   const PickleValue& storage = *tensor.items[0];
   const std::string_view type_name = storage.items[0]->text;
   const std::optional<ElementType> type = storage_type(type_name);
   if (!type)
     refuse_torch(archive.name(), fmt::format("{} is a {}; convert it: model.float().state_dict()", printable(name),
                                              printable(type_name.substr(type_name.find('\n') + 1))));
-  const std::vector<std::byte> bytes = archive.storage(storage.items[1]->text);
+  const std::span<const std::byte> bytes = archive.storage(storage.items[1]->text);
   const TensorLayout layout{numbers_of(*tensor.items[2], archive, name), numbers_of(*tensor.items[3], archive, name),
                             tensor.items[1]->number};
   check_layout(layout, static_cast<std::int64_t>(bytes.size()) / static_cast<std::int64_t>(element_size(*type)),
@@ -164,7 +172,7 @@ std::vector<NamedArray> parse_torch(std::span<const std::byte> bytes, std::strin
   if (bytes.size() < 2 || std::memcmp(bytes.data(), "PK", 2) != 0)
     refuse_torch(name,
                  "it is no archive of PyTorch 1.6 or later; load and save it again there, or save it as .safetensors");
-  const TorchArchive archive(bytes, name);
+  TorchArchive archive(bytes, name);
   const std::vector<std::byte> code = archive.pickle();
   const Pickle pickle(code, name);
   std::vector<NamedArray> arrays;

@@ -26,7 +26,7 @@ class HeatMapDrawing {
     const auto count = static_cast<double>(std::max<std::size_t>(chart.names.size(), 1));
     double widest = 0;
     for (std::size_t k = 0; k < chart.names.size(); ++k) widest = std::max(widest, text_width(row_name(k), kTextSize));
-    left_ = std::min(widest, options.compact ? 40.0 : 150.0) + 10;
+    left_ = std::min(widest, options.compact ? 40.0 : 150.0) + kNameGap + 1;  // 1: (a + b) - b may be less than a
     width_ = std::min((options.width - left_) / count, 84.0);
     height_ = std::clamp(width_, 12.0, 30.0);
   }
@@ -44,6 +44,7 @@ class HeatMapDrawing {
 
  private:
   static constexpr double kTop = 46;
+  static constexpr double kNameGap = 10;  // between a name and its row
 
   /// On a telephone the number of the class; the names stand below.
   std::string row_name(std::size_t k) const { return options_.compact ? std::to_string(k) : chart_.names[k]; }
@@ -65,7 +66,7 @@ class HeatMapDrawing {
   void draw_row(Drawing& out, std::size_t row) const {
     const double y = kTop + static_cast<double>(row) * height_;
     if (height_ >= kLineHeight || row % 2 == 0)
-      out.text_with_title(left_ - 8, y + height_ / 2 + 4, fit_text(row_name(row), kTextSize, left_ - 10),
+      out.text_with_title(left_ - 8, y + height_ / 2 + 4, fit_text(row_name(row), kTextSize, left_ - kNameGap),
                           chart_.names[row], "name", Anchor::end);
     const auto& counts = chart_.counts[row];
     const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
