@@ -2,7 +2,9 @@
 // A device that is the host: for tests of what uses a device, with the naive kernels. Copies that are begun happen as
 // late as they may, so that whoever forgets to join one computes with what was there before.
 
+#include <cmath>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "lockstep/core/error.hpp"
@@ -65,7 +67,12 @@ class HostDevice final : public Device {
     std::fill_n(static_cast<std::byte*>(address), bytes, std::byte{0});
   }
 
-  void launch(const Launch&) override { throw Error(ErrorCode::bug, "the host device has no kernels of its own"); }
+  /// The two kernels that are no operation of a table (lockstep/kernels/device/ranges.hpp).
+  void launch(const Launch& launch) override {
+    const bool adds = launch.kernel == "add_l2_ranges";
+    if (!adds && launch.kernel != "scale_ranges") throw Error(ErrorCode::bug, "the host device has no such kernel");
+    launch.float64 ? over_ranges<double>(launch.arguments, adds) : over_ranges<float>(launch.arguments, adds);
+  }
   void flush() override { ++flushes; }
   void synchronize() override { ++synchronizations; }
   void set_timing(bool) override {}
@@ -89,6 +96,19 @@ class HostDevice final : public Device {
   };
   void check(const void* address, std::int64_t bytes) const {
     if (!owns(address, bytes)) throw Error(ErrorCode::bug, "a copy outside of the device's memory");
+  }
+
+  template <class T>
+  static void over_ranges(std::span<const KernelArgument> arguments, bool adds) {
+    const auto pointer = [&](std::size_t i) { return reinterpret_cast<void*>(arguments[i].address()); };
+    const T factor = *static_cast<const T*>(arguments[0].value());
+    const std::size_t at = adds ? 2 : 1;  // add_l2_ranges takes w before g
+    const auto* const w = static_cast<const T*>(pointer(1));
+    auto* const g = static_cast<T*>(pointer(at));
+    const auto* const places = static_cast<const std::int64_t*>(pointer(at + 1));
+    for (std::int64_t k = 0; k < *static_cast<const std::int64_t*>(arguments[at + 2].value()); ++k)
+      for (std::int64_t i = places[3 * k + 1]; i < places[3 * k + 2]; ++i)
+        g[i] = adds ? std::fma(factor, w[i], g[i]) : g[i] * factor;
   }
 
   DeviceInfo info_;
