@@ -38,5 +38,11 @@ Built build_kernel(const BuildRequest& request, BuildKind kind);
 const char* runner_source();
 const char* runner_protocol();
 const char* runner_openmp();
+const char* runner_python();
+const char* runner_cuda_launch();
+const char* runner_cuda_runtime();
+
+/// kernel<<<grid, block>>>(x) -> lockstep_launch("kernel", kernel, {grid, block}, x), line by line as before.
+std::string rewrite_launches(const std::string& text);
 
 }  // namespace lockstep::cli

@@ -127,7 +127,7 @@ Exercise binary_cross_entropy_exercise() {
   e.record.title = "Binary cross-entropy and its gradient";
   e.record.teaches = "A loss that never takes the logarithm of 0; sums over rows, samples side by side.";
   e.record.needs = {"sigmoid"};
-  e.record.tracks = {"cpp", "simd", "openmp", "opencl", "cuda", "python"};
+  e.record.tracks = {"cpp", "simd", "openmp", "opencl", "cuda"};
   e.record.task = kEntropyTask;
   e.record.helpers = std::string(kExpHelper) + kSigmoidHelper + kLogHelper;
   e.size("outputs", &EntropyArgs::outputs, "of the network");
@@ -214,7 +214,7 @@ Exercise cost_exercise() {
   e.record.title = "The cost function of 400-25-10";
   e.record.teaches = "Parts become a program: two layers, a loss, one number; what its time is made of.";
   e.record.needs = {"linear-forward", "binary-cross-entropy"};
-  e.record.tracks = {"cpp", "simd", "openmp", "python"};
+  e.record.tracks = {"cpp", "simd", "openmp"};
   e.record.task = kCostTask;
   e.record.helpers = std::string(kExpHelper) + kSigmoidHelper + kLogHelper;
   e.size("in", &CostArgs::in, "inputs");
