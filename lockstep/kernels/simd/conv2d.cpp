@@ -2,11 +2,11 @@
 //
 // Tile: 6 destination channels of one pixel x 2 vectors of samples, 12 on 32 registers; where one vector holds all
 // samples, of two pixels x 1 vector there. A pixel of its own needs no padding: taps outside
-// the image are left out by the bounds of its loops, and pixels with the same taps form a run. Kernel widths 1, 3 and 5
-// are unrolled, and 11 where channels are many. The source rows under a row of pixels stay in L1 or L2 for all
+// the image are left out by the bounds of its loops, and pixels with the same taps form a run. Kernel widths 1, 2, 3 and
+// 5 are unrolled, and 11 where channels are many. The source rows under a row of pixels stay in L1 or L2 for all
 // destination channels; where the samples of a tile lie in wider rows, which crowd into few sets of the caches, they
-// are copied together first. Limit: the fma units, less the 12 stores of a tile per (channels * taps * 6) cycles.
-// Measured: see docs/design/0002-simd.md.
+// are copied together first, as are the weights of a tile in the data gradient. Limit: the fma units, less the 12 stores
+// of a tile per (channels * taps * 6) cycles. Measured: see docs/design/0002-simd.md and 0046-few-pixels.md.
 
 #include "lockstep/kernels/conv2d.hpp"
 
