@@ -74,7 +74,9 @@ Network Network::from_sizes(const std::vector<std::int64_t>& sizes, const std::o
 }
 
 Network& Network::add(LayerSpec layer) {
-  plans_.push_back(plan_layer(layer, output(), std::to_string(plans_.size()), init_));
+  LayerPlan plan = plan_layer(layer, output(), std::to_string(plans_.size()), init_);
+  check_tokens(plans_, plan);
+  plans_.push_back(std::move(plan));
   layers_.push_back(std::move(layer));
   place_parameters();
   initialised_ = false;

@@ -58,10 +58,24 @@ LayerPlan plan_layer(const LayerSpec& spec, const Shape& in, const std::string& 
 std::vector<LayerPlan> plan_sequence(const std::vector<LayerSpec>& specs, const Shape& in, const std::string& prefix,
                                      const Init& init) {
   std::vector<LayerPlan> plans;
-  for (const LayerSpec& spec : specs)
-    plans.push_back(
-        plan_layer(spec, plans.empty() ? in : plans.back().out, prefix + std::to_string(plans.size()), init));
+  for (const LayerSpec& spec : specs) {
+    LayerPlan plan =
+        plan_layer(spec, plans.empty() ? in : plans.back().out, prefix + std::to_string(plans.size()), init);
+    check_tokens(plans, plan);
+    plans.push_back(std::move(plan));
+  }
   return plans;
+}
+
+void check_tokens(const std::vector<LayerPlan>& before, const LayerPlan& plan) {
+  bool weights = false;
+  for_each_layer(before, [&](const LayerPlan& each) { weights |= !each.parameters.empty(); });
+  if (!weights) return;
+  const std::vector<LayerPlan> one{plan};
+  for_each_layer(one, [](const LayerPlan& each) {
+    require(each, !std::holds_alternative<Embedding>(each.spec.kind),
+            "an embedding takes tokens, which have no gradient: put it before every layer that has weights");
+  });
 }
 
 std::string extent_text(const Extent& extent) { return fmt::format("{}x{}", extent.height, extent.width); }

@@ -34,6 +34,10 @@ LayerPlan plan_layer(const LayerSpec& spec, const Shape& in, const std::string& 
 std::vector<LayerPlan> plan_sequence(const std::vector<LayerSpec>& specs, const Shape& in, const std::string& prefix,
                                      const Init& init);
 
+/// Error(usage) where `plan` has an embedding and a layer of `before` has weights: tokens have no gradient, and nothing
+/// would train them.
+void check_tokens(const std::vector<LayerPlan>& before, const LayerPlan& plan);
+
 // For the plan() of a layer's record.
 /// Error(usage) that names the layer, `why` and the input's shape.
 void require(const LayerPlan& plan, bool condition, const std::string& why);

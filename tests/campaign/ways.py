@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import platform
 import shutil
 import signal
 import subprocess
@@ -33,7 +34,8 @@ def machine():
     told = json.loads(subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, check=True).stdout)
     text = json.dumps(told)
     builds = pathlib.Path(PROGRAM).resolve().parents[2]
-    return {"isas": [isa for isa in ("baseline", "avx2", "avx512", "neon") if f'"{isa}"' in text or f" {isa}" in text],
+    names = ("neon",) if platform.machine() in ("aarch64", "arm64") else ("baseline", "avx2", "avx512")
+    return {"isas": [isa for isa in names if f'"{isa}"' in text or f" {isa}" in text],
             "libraries": [library for library in LAUNCHERS if available(library)],
             "devices": has_device(),
             "programs": [str(path) for name in ("clang", "debug") if (path := builds / name / "cli/lockstep").exists()]}

@@ -146,6 +146,25 @@ TEST(Network, RefusesInputsOfOtherRanks) {
   EXPECT_THROW(Network({0}), Error);
 }
 
+TEST(Network, RefusesWeightsBeforeAnEmbedding) {
+  // Tokens have no gradient: weights before them were trained by what happened to be in memory.
+  Network network({4});
+  network.add(Flatten{}).add(Embedding{.out = 3, .vocabulary = 5});
+  Network behind({4});
+  behind.add(Linear{.out = 6});
+  for (const LayerSpec& layer : {LayerSpec(Embedding{.out = 3, .vocabulary = 5}),
+                                 LayerSpec(Residual{.body = {Embedding{.out = 1, .vocabulary = 5}, Flatten{}}})})
+    try {
+      behind.add(layer);
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      EXPECT_NE(std::string(error.what()).find("put it before every layer that has weights"), std::string::npos)
+          << error.what();
+    }
+  EXPECT_EQ(behind.layers().size(), 1u);
+}
+
 TEST(Network, LinearFlattensByItself) {
   Network net({2, 3, 4});
   net.add(Linear{.out = 5});
