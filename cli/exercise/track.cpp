@@ -68,6 +68,32 @@ const std::vector<Track>& tracks() {
        .hint =
            "Share results out over threads (`#pragma omp parallel for`). No `reduction` over floating-point sums: its\n"
            "order depends on the number of threads. Checked on 1, 3 and 4 threads, measured on 1, 2, 4 and 8."},
+      {.name = "python",
+       .words = "plain Python loops, for the first steps",
+       .source = "kernel.py",
+       .python = true,
+       .sanitizers = false,
+       .timed = false,
+       .hint = "Arrays are flat: x[i, s] of [in, samples] is `a.x[i * a.samples + s]`. A number of Python has 53 bits, "
+               "one of an\n"
+               "array 24: what is stored is rounded. `fmaf(x, y, z)` and `f32(x)` of the header round as the contract "
+               "does. A\n"
+               "pointer that may be null is `None`; `in` is a word of Python, so it is `a.in_`."},
+      {.name = "cuda",
+       .words = "CUDA; without a GPU by an emulator",
+       .source = "kernel.cu",
+       .flags = {"-include", "cuda_launch.h"},
+       .cuda = true,
+       .sanitizers = false,
+       .timed = false,
+       .hint =
+           "Write kernels and launch them from the function with `kernel<<<grid, block>>>(...)`. The pointers in the\n"
+           "struct are addresses on the device; pass them on, do not follow them on the host. The emulator runs blocks "
+           "and\n"
+           "threads in several orders, fills memory with NaN and finds missing barriers and accesses outside of an "
+           "array.\n"
+           "Shared memory has a fixed size: `__shared__ float tile[16][16];`.",
+       .prelude = "#include <cuda_runtime.h>\n"},
   };
   return all;
 }
@@ -98,7 +124,32 @@ std::string header_text(const Exercise& exercise) {
   return text + "};\n" + exercise.helpers;
 }
 
+std::string python_header_text(const Exercise& exercise) {
+  constexpr const char* kKinds[] = {"size", "scalar", "input", "output", "both"};
+  constexpr const char* kLetters[] = {"f", "d", "i", "q"};
+  std::string text = fmt::format(
+      "\"\"\"The arguments of {0}(a): sizes, numbers and flat arrays, as a.NAME. Made by `lockstep exercise new`; the "
+      "checker\n"
+      "uses a copy of its own.\"\"\"\nimport ctypes\n\nFUNCTION = \"{0}\"\nFIELDS = [  # name, kind, type, place\n",
+      exercise.function);
+  for (const ArgumentField& field : exercise.fields)
+    text += fmt::format("    (\"{}{}\", \"{}\", \"{}\", {}),  # {}{}\n", field.name, field.name == "in" ? "_" : "",
+                        kKinds[static_cast<std::size_t>(field.kind)], kLetters[static_cast<std::size_t>(field.element)],
+                        field.offset, field.words, field.optional ? "; may be None" : "");
+  return text +
+         "]\n\n_libm = ctypes.CDLL(\"libm.so.6\")\nfmaf = _libm.fmaf  # x * y + z in float32, rounded once\n"
+         "fmaf.argtypes, fmaf.restype = [ctypes.c_float] * 3, ctypes.c_float\n\n\ndef f32(x):\n"
+         "    \"\"\"Rounded to float32.\"\"\"\n    return ctypes.c_float(x).value\n";
+}
+
+std::string header_file(const Track& track) { return track.python ? "lockstep_exercise.py" : "lockstep_exercise.h"; }
+
 std::string stub_text(const Exercise& exercise, const Track& track) {
+  if (track.python)
+    return fmt::format(
+        "# {}. The task: TASK.md; check it with: lockstep check .\nfrom lockstep_exercise import f32, fmaf\n\n\n"
+        "def {}(a):\n    pass  # your code\n",
+        exercise.title, exercise.function);
   return fmt::format(
       "// {}. The task: TASK.md; check it with: lockstep check .\n#include \"lockstep_exercise.h\"\n\n#include "
       "<math.h>\n\n"
@@ -111,12 +162,13 @@ std::string stub_text(const Exercise& exercise, const Track& track) {
 std::string task_text(const Exercise& exercise, const Track& track) {
   return fmt::format(
       "# {}\n\n{}\n\n{}\n\n## This track: {}\n\n{}\n\n## How to go on\n\n"
-      "Write `{}` in `{}`; the arguments are in `lockstep_exercise.h`. Then\n\n"
+      "Write `{}` in `{}`; the arguments are in `{}`. Then\n\n"
       "    lockstep check .\n\n"
       "builds it, calls it on many shapes, compares every result with `==`, says what is wrong, and measures it. "
       "Every\n"
       "check adds a line to `worklog.jsonl`; `worklog.html` shows your way.\n",
-      exercise.title, exercise.teaches, exercise.task, track.name, track.hint, exercise.function, track.source);
+      exercise.title, exercise.teaches, exercise.task, track.name, track.hint, exercise.function, track.source,
+      header_file(track));
 }
 
 }  // namespace lockstep::cli

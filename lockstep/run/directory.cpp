@@ -212,6 +212,8 @@ std::string LineFile::sha256() const { return to_hex(Sha256(hash_).finish()); }
 void LineFile::sync() const {
   // EINVAL: a file system that cannot do it, or no file at all (--out with a link to a device).
   if (::fdatasync(descriptor_) != 0 && errno != EINVAL) fail_system(ErrorCode::resources, path_.string(), errno);
+  // Its name, too: a checkpoint whose name survives a power cut needs the lines that it counts.
+  if (!named_.exchange(true)) sync_entry(path_);
 }
 
 }  // namespace lockstep

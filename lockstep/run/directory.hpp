@@ -3,6 +3,7 @@
 // model.safetensors, machine.json, answers.json, report.html, status.json, certificate.json, and when profiled also
 // profile.json and trace.json.
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -85,6 +86,7 @@ class LineFile {
   int descriptor_ = -1;
   std::int64_t bytes_ = 0;
   Sha256 hash_;
+  mutable std::atomic<bool> named_ = false;  // its entry in the folder is on the disk
 };
 
 }  // namespace lockstep

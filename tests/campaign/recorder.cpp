@@ -70,7 +70,7 @@ void start_record(const char* file, const char* folder) {
   root = new std::string(folder == nullptr ? "/" : folder);  // NOLINT: lives as long as the process
 }
 
-int recorded_open(const char* path, int flags, const std::function<int()>& call) {
+int recorded_open(const char* path, int flags, const Call<int>& call) {
   if (record < 0 || (flags & (O_CREAT | O_TRUNC)) == 0) return call();
   const std::lock_guard lock(mutex);
   const bool exists = ::access(path, F_OK) == 0;
@@ -80,7 +80,7 @@ int recorded_open(const char* path, int flags, const std::function<int()>& call)
   return file;
 }
 
-ssize_t recorded_write(int file, const void* bytes, const std::function<ssize_t()>& call) {
+ssize_t recorded_write(int file, const void* bytes, const Call<ssize_t>& call) {
   const std::string place = record < 0 ? "" : place_of(file);
   if (place.empty()) return call();
   const std::lock_guard lock(mutex);
@@ -91,7 +91,7 @@ ssize_t recorded_write(int file, const void* bytes, const std::function<ssize_t(
   return done;
 }
 
-int recorded(int file, const char* what, off_t number, const std::function<int()>& call) {
+int recorded(int file, const char* what, off_t number, const Call<int>& call) {
   const std::string place = record < 0 ? "" : place_of(file);
   if (place.empty()) return call();
   const std::lock_guard lock(mutex);
@@ -100,7 +100,7 @@ int recorded(int file, const char* what, off_t number, const std::function<int()
   return result;
 }
 
-int recorded_names(const char* what, const char* from, const char* to, const std::function<int()>& call) {
+int recorded_names(const char* what, const char* from, const char* to, const Call<int>& call) {
   const std::string place = record < 0 ? "" : place_of(from);
   if (place.empty()) return call();
   const std::lock_guard lock(mutex);

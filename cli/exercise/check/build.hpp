@@ -25,7 +25,8 @@ struct BuildRequest {
 
 struct Built {
   RunnerStart start{};
-  std::string error{};  // the compiler's first one, in two lines; empty: it was built
+  std::string replaced{};  // a function of the C library that the kernel brings a version of its own of
+  std::string error{};     // the compiler's first one, in two lines; empty: it was built
 };
 
 /// Error(usage) that says what to install, where there is no compiler. `wanted`: a name or path; empty: g++, clang++.
@@ -36,5 +37,12 @@ Built build_kernel(const BuildRequest& request, BuildKind kind);
 /// The texts of runner/, which the program carries with it.
 const char* runner_source();
 const char* runner_protocol();
+const char* runner_openmp();
+const char* runner_python();
+const char* runner_cuda_launch();
+const char* runner_cuda_runtime();
+
+/// kernel<<<grid, block>>>(x) -> lockstep_launch("kernel", kernel, {grid, block}, x), line by line as before.
+std::string rewrite_launches(const std::string& text);
 
 }  // namespace lockstep::cli

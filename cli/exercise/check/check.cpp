@@ -43,9 +43,12 @@ class Check {
  private:
   void run_parts() {
     console_.draw("building");
-    auto checked = options_.sanitize
-                       ? std::async(std::launch::async, [&] { return build_kernel(request_, BuildKind::address); })
-                       : std::future<Built>{};
+    const auto start_build = [&](BuildKind kind) {
+      return std::async(std::launch::async, [this, kind] { return build_kernel(request_, kind); });
+    };
+    std::future<Built> addresses, threads;
+    if (options_.sanitize && track_.sanitizers) addresses = start_build(BuildKind::address);
+    if (track_.threads) threads = start_build(BuildKind::thread);
     plain_ = build_kernel(request_, BuildKind::plain);
     if (!plain_.error.empty()) {
       verdict_.tier = Tier::not_built;
@@ -53,9 +56,25 @@ class Check {
       verdict_.words = {plain_.error};
       return;
     }
-    if (!sweep()) return;
-    if (options_.sanitize && !sanitize(checked.get())) return;
+    if (!plain_.replaced.empty()) {
+      verdict_.tier = Tier::rejected;
+      verdict_.cause = "replaces-library";
+      verdict_.words = {
+          fmt::format("It brings a version of its own of {}, a function of the C library.", plain_.replaced)};
+      return;
+    }
+    const bool right = sweep();
+    if (!printed_.empty()) verdict_.checks.push_back("It prints text; what a kernel prints counts for nothing.");
+    if (!right) return;
+    if (track_.threads && !sanitize(threads.get(), "thread sanitizer, random delays")) return;
+    if (track_.cuda && !other_orders()) return;
+    if (addresses.valid() && !sanitize(addresses.get(), "address and undefined-behaviour sanitizers")) return;
     if (!options_.speed || !exercise_.fast) return;
+    if (!track_.timed) {
+      verdict_.checks.push_back(track_.python ? "speed: not measured on this track"
+                                              : "speed: not measured, the emulator's time says nothing about a device");
+      return;
+    }
     console_.draw("measuring");
     measure_speed(exercise_, track_, session_maker(), {.seed = verdict_.secret_seed}, verdict_);
   }
@@ -77,13 +96,14 @@ class Check {
   bool sweep() {
     console_.draw("calling it on many shapes");
     const auto session = open(plain_, 0);
-    const Observations seen = run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, false), *session);
+    const Observations seen =
+        run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, track_.python), *session);
     verdict_.cases = seen.cases;
     verdict_.right_cases = seen.right_cases;
     printed_ = session->printed();
     if (!seen.any_wrong() && !seen.died_at) {
-      verdict_.checks.push_back(fmt::format(
-          "{} cases, each called twice, between guard pages, public and secret numbers: all right", seen.cases));
+      verdict_.checks.push_back(fmt::format("{} cases, each called twice,{} public and secret numbers: all right",
+                                            seen.cases, track_.python ? "" : " between guard pages,"));
       return true;
     }
     console_.draw("looking for the cause");
@@ -91,10 +111,34 @@ class Check {
     return false;
   }
 
-  bool sanitize(Built built) {
+  /// Blocks and threads of the emulator from the last to the first, and in random order.
+  bool other_orders() {
+    for (const char* const order : {"reverse", "random"}) {
+      console_.draw(fmt::format("blocks and threads in {} order", order));
+      Built built = plain_;
+      built.start.environment.emplace_back("LOCKSTEP_CUDA_EMULATOR", order);
+      const auto session = open(built, 0);
+      const Observations seen = run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, true), *session);
+      if (!seen.any_wrong() && !seen.died_at) continue;
+      diagnose(
+          exercise_, track_, seen, [&](int threads) { return open(built, threads); }, verdict_);
+      if (!seen.died_at) {
+        verdict_.tier = Tier::wrong;
+        verdict_.cause = "race";
+        verdict_.words = {
+            fmt::format("It is right only as long as blocks and threads run one after the other; in {} order it is "
+                        "wrong: a barrier is missing, or two threads share an element.",
+                        order)};
+      }
+      return false;
+    }
+    verdict_.checks.push_back("blocks and threads in reverse and in random order: nothing found");
+    return true;
+  }
+
+  bool sanitize(Built built, const std::string& what) {
     if (!built.error.empty()) {
-      verdict_.checks.push_back(
-          "address and undefined-behaviour sanitizers: left out, the compiler cannot build with them");
+      verdict_.checks.push_back(fmt::format("{}: left out, it cannot be built for them", what));
       return true;
     }
     console_.draw("under sanitizers");
@@ -102,14 +146,19 @@ class Check {
     const auto session = open(built, 0);
     const Observations seen = run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, true), *session);
     if (!seen.any_wrong() && !seen.died_at) {
-      verdict_.checks.push_back(
-          fmt::format("address and undefined-behaviour sanitizers: {} cases, nothing found", seen.cases));
+      verdict_.checks.push_back(fmt::format("{}: {} cases, nothing found", what, seen.cases));
       return true;
     }
     diagnose(
         exercise_, track_, seen, [&](int threads) { return open(built, threads); }, verdict_);
-    verdict_.words.insert(verdict_.words.begin(), "Its results are right, but a sanitizer found a fault.");
+    if (seen.died_at)
+      verdict_.words = {fmt::format("Its results are right, but there is a fault: {}.",
+                                    describe_fault(seen.outcome, seen.died_at->given))};
     if (verdict_.cause == "crash") verdict_.cause = "sanitizer";
+    if (seen.outcome.said.find("data race") != std::string::npos) {
+      verdict_.tier = Tier::wrong;
+      verdict_.cause = "race";
+    }
     return false;
   }
 

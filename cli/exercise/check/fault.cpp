@@ -61,6 +61,8 @@ std::string call_words(int call) {
       return "it reaches for the memory of another process";
     case SYS_kill:
       return "it sends a signal to another process";
+    case -1:
+      return "it starts a process, opens a connection or a file";
     default:
       return fmt::format("it opens, makes or removes a file (system call {})", call);
   }
@@ -68,7 +70,8 @@ std::string call_words(int call) {
 
 /// The line of a sanitizer's report that says what it found.
 std::string sanitizer_line(const std::string& said) {
-  for (const char* const mark : {"runtime error: ", "ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: "}) {
+  for (const char* const mark : {"python error: ", "cuda emulator: ", "runtime error: ", "ERROR: AddressSanitizer: ",
+                                 "WARNING: ThreadSanitizer: "}) {
     const std::size_t at = said.find(mark);
     if (at == std::string::npos) continue;
     const std::size_t begin = at + std::string_view(mark).size();
@@ -99,7 +102,8 @@ std::string describe_fault(const CallOutcome& outcome, const CaseArguments& argu
     return fmt::format("it ended the process (exit code {}) instead of returning", outcome.code);
   if (outcome.end == End::forbidden) return call_words(outcome.block.system_call) + ", which a kernel may not";
   if (const std::string line = sanitizer_line(outcome.said); !line.empty()) {
-    const std::string place = place_in_source(outcome.said);
+    const bool placed = line.find(" at kernel.") != std::string::npos;
+    const std::string place = placed ? "" : place_in_source(outcome.said);
     return one_line(fmt::format("{}{}", line, place.empty() ? "" : " at " + place));
   }
   const int number = outcome.block.signal != 0 ? outcome.block.signal : outcome.code - 128;

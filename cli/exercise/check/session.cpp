@@ -234,6 +234,7 @@ void RunnerSession::ended_by(int status, CallOutcome& outcome) {
   outcome.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   outcome.block = block_of(memory_);
   outcome.said = said_;
+  if (outcome.code == 128 + SIGSYS && outcome.block.system_call == 0) outcome.block.system_call = -1;
   const bool sanitizer =
       said_.find("Sanitizer") != std::string::npos || said_.find("runtime error:") != std::string::npos;
   if (outcome.block.system_call != 0)

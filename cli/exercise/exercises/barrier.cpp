@@ -19,7 +19,7 @@ struct SmoothArgs {
 
 float smoothed(const float* from, Index n, Index i) {
   const float left = from[std::max<Index>(i - 1, 0)], right = from[std::min(i + 1, n - 1)];
-  return __builtin_fmaf(0.25F, left + right, 0.5F * from[i]);
+  return __builtin_fmaf(0.3F, left + right, 0.4F * from[i]);
 }
 
 void smooth(const SmoothArgs& a, Index steps, int threads) {
@@ -36,7 +36,7 @@ void smooth(const SmoothArgs& a, Index steps, int threads) {
 constexpr const char* kSmoothTask =
     R"(A row of numbers is smoothed again and again; every number looks at its neighbours of the step before.
 
-    next[i] = fmaf(0.25, now[i - 1] + now[i + 1], 0.5 * now[i])        `steps` times, from x; the result is y
+    next[i] = fmaf(0.3f, now[i - 1] + now[i + 1], 0.4f * now[i])      `steps` times, from x; the result is y
 
     x, y: [n]. At the ends the number itself stands for the neighbour that is missing: now[-1] = now[0], now[n] = now[n - 1]
 
@@ -92,8 +92,8 @@ Exercise barrier_exercise() {
     for (Index step = 0; step < a.steps; ++step) {
       for (Index i = 0; i < a.n; ++i) {
         const float sides =
-            0.25F * (one[std::size_t(std::max<Index>(i - 1, 0))] + one[std::size_t(std::min(i + 1, a.n - 1))]);
-        other[std::size_t(i)] = sides + 0.5F * one[std::size_t(i)];
+            0.3F * (one[std::size_t(std::max<Index>(i - 1, 0))] + one[std::size_t(std::min(i + 1, a.n - 1))]);
+        other[std::size_t(i)] = sides + 0.4F * one[std::size_t(i)];
       }
       one.swap(other);
     }

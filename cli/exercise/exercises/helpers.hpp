@@ -1,6 +1,6 @@
 #pragma once
 // C functions that the header of some exercises holds: the elementary functions of the contract
-// (lockstep/kernels/math/elementary.hpp), written for one float. tests/cli/exercise/helpers_test.cpp compares the bits.
+// (lockstep/kernels/math/elementary.hpp), written for one float. The solved exercises of the tests compare the bits.
 
 namespace lockstep::cli {
 

@@ -88,10 +88,10 @@ void right_cost(const KernelTable<float>& table, const CostArgs& a) {
   a.cost[0] = total(a) / float(a.samples);
 }
 
-/// 0 and 1.
+/// 0, 1 and some between them.
 void make_targets(const float* targets, Index count, CaseRandom& random) {
   auto* const t = const_cast<float*>(targets);
-  for (Index i = 0; i < count; ++i) t[i] = float(random.below(2));
+  for (Index i = 0; i < count; ++i) t[i] = random.below(3) == 0 ? random.uniform() : float(random.below(2));
 }
 
 constexpr const char* kEntropyTask = R"(The binary cross-entropy of outputs z before their sigmoid, and its gradient:
@@ -127,7 +127,7 @@ Exercise binary_cross_entropy_exercise() {
   e.record.title = "Binary cross-entropy and its gradient";
   e.record.teaches = "A loss that never takes the logarithm of 0; sums over rows, samples side by side.";
   e.record.needs = {"sigmoid"};
-  e.record.tracks = {"cpp", "simd", "openmp", "opencl", "cuda", "python"};
+  e.record.tracks = {"cpp", "simd", "openmp", "opencl", "cuda"};
   e.record.task = kEntropyTask;
   e.record.helpers = std::string(kExpHelper) + kSigmoidHelper + kLogHelper;
   e.size("outputs", &EntropyArgs::outputs, "of the network");
@@ -135,7 +135,7 @@ Exercise binary_cross_entropy_exercise() {
   e.scalar("scale", &EntropyArgs::scale, "of the gradient: 1 / samples for a mean");
   const auto shape = [](const EntropyArgs& a) { return Dims{a.outputs, a.samples}; };
   e.input("z", &EntropyArgs::z, shape, "[outputs, samples]");
-  e.input("t", &EntropyArgs::t, shape, "[outputs, samples]: 0 or 1");
+  e.input("t", &EntropyArgs::t, shape, "[outputs, samples]: from 0 to 1");
   e.output(
       "loss", &EntropyArgs::loss, [](const EntropyArgs& a) { return Dims{a.samples}; }, "[samples]");
   e.output("dz", &EntropyArgs::dz, shape, "[outputs, samples]");
@@ -214,7 +214,7 @@ Exercise cost_exercise() {
   e.record.title = "The cost function of 400-25-10";
   e.record.teaches = "Parts become a program: two layers, a loss, one number; what its time is made of.";
   e.record.needs = {"linear-forward", "binary-cross-entropy"};
-  e.record.tracks = {"cpp", "simd", "openmp", "python"};
+  e.record.tracks = {"cpp", "simd", "openmp"};
   e.record.task = kCostTask;
   e.record.helpers = std::string(kExpHelper) + kSigmoidHelper + kLogHelper;
   e.size("in", &CostArgs::in, "inputs");
@@ -248,7 +248,7 @@ Exercise cost_exercise() {
       [](const CostArgs& a) {
         return Dims{a.out, a.samples};
       },
-      "[out, samples]: 0 or 1");
+      "[out, samples]: from 0 to 1");
   e.output(
       "h", &CostArgs::h,
       [](const CostArgs& a) {

@@ -28,6 +28,7 @@ const Conv2dGeometry kGeometries[] = {
     {2, 2, 230, 3, 1, 3, 1, 1, 0, 2, 1, 99},  // windows wider than the tiles of a device
     {13, 2, 2, 19, 3, 3, 1, 1, 1, 1},  // many channels and few pixels: several blocks of weights, the last smaller
     {78, 3, 2, 22, 1, 1, 1, 1, 0, 0, 1, 1, 2},   // 1x1, more input channels than a block of weights has
+    {3, 2, 7, 11, 2, 9, 1, 1, 1, 4},             // two groups of taps, whose tiles have not the same channels
     {42, 2, 3, 42, 3, 3, 1, 1, 1, 1, 1, 1, 42},  // depthwise, more groups than a block of weights has
 };
 const std::int64_t kSampleCounts[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 37};
@@ -108,6 +109,27 @@ TYPED_TEST(SimdConv2d, BackwardData) {
         EXPECT_TRUE(dx.outside_untouched());
         return dx.elements();
       });
+}
+
+/// Activations larger than half a level-2 cache are walked in another order, row of pixels by row of pixels.
+TYPED_TEST(SimdConv2d, LargeActivations) {
+  using T = TypeParam;
+  const Conv2dGeometry g{11, 31, 29, 13, 3, 3, 1, 1, 1, 1};
+  const std::int64_t samples = 16;
+  ASSERT_GT(in_size(g) * samples * static_cast<std::int64_t>(sizeof(float)), 512 * 1024);
+  const auto w = random_vector<T>(weight_count(g), 2);
+  expect_like_naive<T>([&](const KernelTable<T>& table) {
+    KernelContext context;
+    OddMatrix<T> x(in_size(g), samples, samples, 0, 1), y(out_size(g), samples, samples, 0);
+    table.conv2d_forward({.geometry = g, .x = x.view(), .w = w.data(), .y = y.view()}, context);
+    return y.elements();
+  });
+  expect_like_naive<T>([&](const KernelTable<T>& table) {
+    KernelContext context;
+    OddMatrix<T> dy(out_size(g), samples, samples, 0, 1), dx(in_size(g), samples, samples, 0);
+    table.conv2d_backward_data({.geometry = g, .w = w.data(), .dy = dy.view(), .dx = dx.view()}, context);
+    return dx.elements();
+  });
 }
 
 TYPED_TEST(SimdConv2d, BackwardWeights) {

@@ -93,6 +93,28 @@ TYPED_TEST(SimdLinear, BackwardData) {
       "backward data");
 }
 
+/// One step of sequences: its rows lie a row of all steps apart, here whole pages.
+TYPED_TEST(SimdLinear, RowsFarApart) {
+  using T = TypeParam;
+  constexpr std::int64_t kIn = 70, kOut = 300;
+  for (const std::int64_t samples : {1, 9, 16, 33, 64}) {
+    SCOPED_TRACE(::testing::Message() << samples << " samples");
+    const std::int64_t stride = 1024;
+    test::expect_like_naive<T>([&](const KernelTable<T>& table) {
+      KernelContext context;
+      OddMatrix<T> x(kIn, samples, stride, 16, 1), w(kOut, kIn, kIn, 0, 2), y(kOut, samples, stride, 16);
+      OddMatrix<T> dx(kIn, samples, stride, 16), dy(kOut, samples, stride, 16, 3);
+      table.linear_forward({.x = x.view(), .w = w.view(), .y = y.view()}, context);
+      table.linear_backward_data({.w = w.view(), .dy = dy.view(), .dx = dx.view()}, context);
+      EXPECT_TRUE(y.outside_untouched() && dx.outside_untouched());
+      std::vector<T> all;
+      collect(all, y);
+      collect(all, dx);
+      return all;
+    });
+  }
+}
+
 TYPED_TEST(SimdLinear, BackwardWeights) {
   using T = TypeParam;
   for (const auto& sizes : kCuts) {

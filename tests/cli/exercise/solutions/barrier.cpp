@@ -11,7 +11,7 @@ extern "C" void smooth(const struct smooth_args *a) {
 #pragma omp parallel for
     for (int64_t i = 0; i < n; ++i) {
       const float left = now[i > 0 ? i - 1 : 0], right = now[i + 1 < n ? i + 1 : n - 1];
-      next[i] = fmaf(0.25f, left + right, 0.5f * now[i]);
+      next[i] = fmaf(0.3f, left + right, 0.4f * now[i]);
     }
     float *const swap = now;
     now = next;
