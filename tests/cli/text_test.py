@@ -3,7 +3,7 @@ refused."""
 import json
 import shutil
 
-from program import ProgramTest, main, npy
+from program import ProgramTest, main
 
 TEXT = ("The quick brown fox jumps over the lazy dog. " * 40 + "\n") * 2
 CONFIG = """\
@@ -103,12 +103,6 @@ class Text(ProgramTest):
         self.assertEqual(between, 3)
         self.refuse(2, "train.truncate: 12 steps are not whole windows of 5; choose a divisor", "train", "a.toml", "--set",
                        "train.truncate=5")
-
-    def test_tokens_outside_the_vocabulary(self):
-        self.train(CONFIG)
-        self.write("tokens.npy", npy("<i8", (2, 12), b"".join(t.to_bytes(8, "little") for t in [3] * 23 + [30])))
-        self.refuse(2, "layer 0 (embedding): step 11 of sample 1 is 30, and its vocabulary has 30 tokens",
-                       "predict", "run/model.safetensors", "tokens.npy")
 
     def test_refused(self):
         self.write("run.toml", CONFIG.replace("vocabulary = 30", "vocabulary = 20"))
