@@ -96,7 +96,7 @@ class Text(ProgramTest):
             for path in part.glob("checkpoint-*.safetensors"):
                 if int(path.stem.removeprefix("checkpoint-")) > step:
                     path.unlink()
-            between += b'"train.carried"' in (part / f"checkpoint-{step}.safetensors").read_bytes()
+            between += b'"checkpoint.carried"' in (part / f"checkpoint-{step}.safetensors").read_bytes()
             resumed = json.loads(self.succeed("train", "a.toml", "--out", str(part), "--resume", "--json", "--quiet",
                                               "--threads", "2").out)
             self.assertEqual(resumed["weight_hash"], whole["weight_hash"], step)
