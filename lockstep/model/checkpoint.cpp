@@ -26,7 +26,7 @@ constexpr const char* kConfigKey = "lockstep.config";
 constexpr const char* kFirst = "optimizer.first";
 constexpr const char* kSecond = "optimizer.second";
 constexpr const char* kAverage = "optimizer.average";
-constexpr const char* kCarried = "train.carried";
+constexpr const char* kCarried = "checkpoint.carried";
 
 using Json = nlohmann::ordered_json;
 

@@ -4,7 +4,7 @@
 //   tensors   the weights under their usual names
 //             optimizer.first, optimizer.second   [trainable parameters], where the optimiser has such vectors
 //             optimizer.average   [parameters], where weights are averaged
-//             train.carried   the states of recurrent layers between two windows (train.truncate)
+//             checkpoint.carried   the states of recurrent layers between two windows (train.truncate)
 //             checkpoint.sha256                   U8 [32], the last 32 bytes of the file: SHA-256 of all before them
 //   metadata  lockstep.config       the resolved configuration of the run, TOML
 //             lockstep.checkpoint   JSON:

@@ -34,8 +34,7 @@ bool has_shape(const Array& array, const Shape& shape) {
 /// What files of weights hold besides them: step counts of PyTorch, and the rest of a checkpoint. No parameter of ours
 /// has such a name: they begin with the number of a layer.
 bool is_bookkeeping(const std::string& name) {
-  return name.ends_with(".num_batches_tracked") || name.starts_with("optimizer.") || name.starts_with("checkpoint.") ||
-         name.starts_with("train.");
+  return name.ends_with(".num_batches_tracked") || name.starts_with("optimizer.") || name.starts_with("checkpoint.");
 }
 
 /// A state dictionary as torch.save writes it.

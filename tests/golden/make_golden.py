@@ -3,7 +3,7 @@ float64. tests/train/golden_test.cpp trains the same networks with Lockstep and 
 
     python3 -m venv venv && venv/bin/pip install torch==2.4.1 "numpy<2" && venv/bin/python make_golden.py
 
-The cases of recurrent layers were added with PyTorch 2.15.0; the others kept their lines.
+The cases of recurrent layers were added with PyTorch 2.15.0, those of text with 2.4.1; the others kept their lines.
 
 A case holds everything that both sides need: the network in the language of model files (network_json.hpp), the options
 of training, and for each parameter how its first values are made. Inputs, targets and first weights come from one
@@ -56,8 +56,8 @@ def pair(v):
     return list(v) if isinstance(v, (tuple, list)) else [v, v]
 
 
-def linear(out, bias=True):
-    return {"linear": {"out": out, "bias": bias}}
+def linear(out, bias=True, **more):
+    return {"linear": {"out": out, "bias": bias, **more}}
 
 
 def conv2d(out, kernel, stride=1, pad=0, dilation=1, groups=1, bias=True):
@@ -77,8 +77,8 @@ def batch_norm(momentum=0.1, eps=1e-5):
     return {"batch_norm": {"momentum": momentum, "eps": eps}}
 
 
-def layer_norm(eps=1e-5):
-    return {"layer_norm": {"eps": eps}}
+def layer_norm(eps=1e-5, **more):
+    return {"layer_norm": {"eps": eps, **more}}
 
 
 def recurrent(kind, hidden, layers=1, bidirectional=False, all_steps=False, bias=True, **more):
@@ -104,6 +104,11 @@ class Lengths:
     current = None
 
 
+class Carried:
+    """The states of recurrent layers at the end of the window before; None: sequences are whole."""
+    current = None
+
+
 def recurrent_module(kind, f, features):
     """An LSTM, GRU or RNN over [samples, features, steps]. Its parameters keep PyTorch's names; a step behind the end of a
     sequence has the state of its end."""
@@ -114,7 +119,9 @@ def recurrent_module(kind, f, features):
             x = x.permute(0, 2, 1)
             lengths = Lengths.current if Lengths.current is not None else torch.full((len(x),), x.shape[1])
             packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-            y, state = super().forward(packed)
+            y, state = super().forward(packed, None if Carried.current is None else Carried.current.get(self))
+            if Carried.current is not None:
+                Carried.current[self] = tuple(s.detach() for s in state) if kind == "lstm" else state.detach()
             state = state[0] if kind == "lstm" else state  # [layers * directions, samples, hidden]
             ends = state[-self.directions:].permute(1, 0, 2)  # of the last layer
             if not f["all_steps"]:
@@ -133,6 +140,52 @@ def recurrent_module(kind, f, features):
     return module
 
 
+class EachStep(nn.Module):
+    """A module over the features of every step of [samples, features, steps]. Its parameters keep their names."""
+
+    def __init__(self, module):
+        super().__init__()
+        for name, parameter in module.named_parameters():
+            self.register_parameter(name, parameter)
+        self.module = [module]  # not registered a second time
+
+    def forward(self, x):
+        own = dict(self.named_parameters())
+        return torch.func.functional_call(self.module[0], own, (x.permute(0, 2, 1),)).permute(0, 2, 1)
+
+
+class Embedding(nn.Embedding):
+    """Tokens [samples, steps] to [samples, features, steps]."""
+
+    def forward(self, x):
+        return super().forward(x.long()).permute(0, 2, 1)
+
+
+class Positions(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(shape))
+
+    def forward(self, x):
+        return x + self.weight
+
+
+class Attention(nn.MultiheadAttention):
+    """Over [samples, features, steps]; a step behind the end of a sequence is no key."""
+
+    def __init__(self, features, f):
+        super().__init__(features, f["heads"], bias=f["bias"], batch_first=True)
+        self.causal = f["causal"]
+
+    def forward(self, x):
+        x, steps = x.permute(0, 2, 1), x.shape[2]
+        mask = torch.ones(steps, steps, dtype=torch.bool).triu(1) if self.causal else None
+        ended = None
+        if Lengths.current is not None and len(x) == len(Lengths.current):
+            ended = torch.arange(steps)[None, :] >= Lengths.current[:, None]
+        return super().forward(x, x, x, attn_mask=mask, key_padding_mask=ended, need_weights=True)[0].permute(0, 2, 1)
+
+
 class Residual(nn.Module):
     def __init__(self, body, shortcut):
         super().__init__()
@@ -145,6 +198,14 @@ class Residual(nn.Module):
 def module_of(layer, shape):
     """The module for one layer on samples of that shape."""
     (kind, f), = layer.items()
+    if kind in ("linear", "layer_norm") and f.get("per_step"):
+        return EachStep(nn.Linear(shape[0], f["out"], f["bias"]) if kind == "linear" else nn.LayerNorm(shape[0], f["eps"]))
+    if kind == "embedding":
+        return Embedding(f["vocabulary"], f["out"])
+    if kind == "positions":
+        return Positions(shape)
+    if kind == "attention":
+        return Attention(shape[0], f)
     if kind == "linear":
         return nn.Linear(math.prod(shape), f["out"], f["bias"])
     if kind == "conv2d":
@@ -222,6 +283,11 @@ def scheduler_of(optimizer, s):
 def sample_losses(case, z, labels, values):
     """One loss per sample, from the logits where the loss contains the last activation."""
     loss, outputs = case["loss"], z.shape[1]
+    if "step_classes" in case:  # a loss for every step; those behind the end of a sequence do not count
+        losses = nn.functional.cross_entropy(z, labels, reduction="none")
+        if Lengths.current is None:
+            return losses.reshape(-1)
+        return losses[torch.arange(z.shape[2])[None, :] < Lengths.current[:, None]]
     if loss == "cross-entropy":
         return nn.functional.cross_entropy(z, labels, reduction="none")
     if case["classes"] > 0:
@@ -234,12 +300,18 @@ def sample_losses(case, z, labels, values):
 def data_of(case, outputs):
     n, shape = case["samples"], case["network"]["input"]
     x = noise(INPUT, n * math.prod(shape)).reshape(n, *shape)
+    if "vocabulary" in case:
+        x = torch.tensor([mix(INPUT, i) % case["vocabulary"] for i in range(n * math.prod(shape))]).reshape(n, *shape)
+    if "step_classes" in case:
+        steps = shape[-1]
+        return x, torch.tensor([mix(LABEL, i) % case["step_classes"] for i in range(n * steps)]).reshape(n, steps), None
     labels = torch.tensor([mix(LABEL, i) % max(case["classes"], 1) for i in range(n)])
     return x, labels, 0.5 * (noise(TARGET, n * outputs).reshape(n, outputs) + 1)
 
 
 def run(case):
-    """Trains the case for STEPS full-batch steps and puts the results into it."""
+    """Trains the case for STEPS full-batch steps, or one epoch of batches, and puts the results into it. With windows
+    (truncate) each of them is a step."""
     network, keep, keep_gradient = case["network"], case.pop("keep"), case.pop("keep_gradient")
     model, out_shape = sequential(network["layers"], tuple(network["input"]))
     case["parameters"] = fill(model)
@@ -251,9 +323,19 @@ def run(case):
     scheduler = scheduler_of(optimizer, case["schedule"])
     Lengths.current = torch.tensor(case["lengths"]) if "lengths" in case else None
     case["losses"] = []
-    for step in range(STEPS):
+    batch = case.get("batch", case["samples"])
+    window = case.get("truncate", x.shape[-1])
+    windows = x.shape[-1] // window
+    for step in range((case["samples"] // batch if "batch" in case else STEPS) * windows):
         optimizer.zero_grad()
-        losses = sample_losses(case, body(x), labels, values)
+        own = slice(step * batch, (step + 1) * batch) if "batch" in case else slice(None)
+        xs, targets = x[own], labels[own]
+        if windows > 1:
+            if step % windows == 0:
+                Carried.current = {}
+            first = step % windows * window
+            xs, targets = xs[..., first:first + window], targets[..., first:first + window]
+        losses = sample_losses(case, body(xs), targets, values if values is None else values[own])
         (losses.mean() if case["reduction"] == "mean" else losses.sum()).backward()
         case["losses"].append(number(losses.mean()))
         if step == 0 and keep_gradient:
@@ -262,21 +344,25 @@ def run(case):
                 g = p.grad + case["l2"] * p if p.dim() > 1 else p.grad
                 case["gradient"][name] = summary(g, keep)
         if case["clip_norm"] > 0:
-            clip(model, case["clip_norm"])
+            clip(model, case["clip_norm"], always="batch" not in case)
         optimizer.step()
         scheduler.step()
+    Carried.current = None
     case["weights"] = {name: summary(p, keep) for name, p in model.state_dict().items() if "num_batches" not in name}
     model.eval()
-    case["outputs"] = summary(model(x), keep)
+    outputs = model(x)
+    if "step_classes" in case and Lengths.current is not None:  # steps behind the end are nobody's: 0 in the file
+        outputs = outputs * (torch.arange(outputs.shape[2]) < Lengths.current[:, None])[:, None, :]
+    case["outputs"] = summary(outputs, keep)
     Lengths.current = None
 
 
-def clip(model, limit):
+def clip(model, limit, always):
     """As nn.utils.clip_grad_norm_, without its 1e-6 in the denominator."""
     norm = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters()))
-    assert norm > limit, "the case would not clip"
+    assert norm > limit or not always, "the case would not clip"
     for p in model.parameters():
-        p.grad *= limit / norm
+        p.grad *= min(1.0, limit / norm)
 
 
 # ---- the cases
@@ -355,6 +441,42 @@ def sequence_cases():
     yield case("lstm, all steps that end", (3, 5), flat, lengths=lengths, keep=1)
 
 
+def block(heads, wide, width, causal=True):
+    """Of a transformer: attention, then two products."""
+    return [residual([layer_norm(per_step=True), {"attention": {"heads": heads, "causal": causal, "bias": True}}]),
+            residual([layer_norm(per_step=True), linear(wide, per_step=True), plain("gelu"), linear(width, per_step=True)])]
+
+
+def text_cases():
+    """The layers of transformers, one by one and together; then the network of examples/char-gpt.toml, 20 steps of it."""
+    end = [plain("flatten"), linear(10)]
+    for name, causal, bias in (("attention", False, True), ("causal attention, no bias", True, False)):
+        yield case(name, (6, 5), [{"attention": {"heads": 3, "causal": causal, "bias": bias}}, *end], keep=1)
+    yield case("every step alike", (4, 5), [plain("positions"), layer_norm(per_step=True), linear(6, per_step=True),
+                                           plain("gelu"), linear(3, bias=False, per_step=True), *end],
+               optimizer=ADAM, keep=1)
+    lengths = [5, 1, 3, 2, 5, 4, 1, 3]
+    yield case("attention, sequences that end", (4, 5), [{"attention": {"heads": 2, "causal": False, "bias": True}},
+                                                        recurrent("gru", 3), linear(10)], lengths=lengths, keep=1)
+    tokens = [{"embedding": {"out": 8, "vocabulary": 11}}, plain("positions")]
+    small = [*tokens, *block(2, 16, 8), layer_norm(per_step=True), linear(7, per_step=True)]
+    text = {"vocabulary": 11, "step_classes": 7, "classes": 0, "keep": 1,
+            "optimizer": ADAM | {"name": "adamw", "lr": 0.01, "weight_decay": 0.1}}
+    yield case("transformer", (5,), small, **text)
+    yield case("transformer, sequences that end", (5,), small, lengths=lengths, **text)
+    yield case("lstm over tokens", (5,), [tokens[0], recurrent("lstm", 6, all_steps=True), linear(7, per_step=True)], **text)
+    layers = [tokens[0], recurrent("lstm", 4, layers=2, all_steps=True), recurrent("gru", 5, all_steps=True),
+              recurrent("rnn", 4, all_steps=True, relu=False), linear(7, per_step=True)]
+    yield case("truncated back-propagation", (6,), layers, truncate=2, **(text | {"keep_gradient": False}))
+    gpt = [{"embedding": {"out": 128, "vocabulary": 80}}, plain("positions")]
+    for _ in range(4):
+        gpt += block(4, 512, 128)
+    gpt += [layer_norm(per_step=True), linear(80, per_step=True)]
+    yield case("character gpt", (64,), gpt, samples=240, batch=12, vocabulary=80, step_classes=80, classes=0, keep=0,
+               keep_gradient=False, slots=[1], clip_norm=1.0,
+               optimizer={"name": "adamw", "lr": 1e-3, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "weight_decay": 0.1})
+
+
 def loss_cases():
     yield case("softmax as last layer", (6,), mlp(last=[plain("softmax")]), classes=3)
     yield case("binary, one output", (6,), mlp(outputs=1, last=[SIGMOID]), classes=2, loss="binary-cross-entropy")
@@ -383,7 +505,7 @@ def optimizer_cases():
 
 def main():
     torch.set_num_threads(1)
-    cases = [*network_cases(), *sequence_cases(), *loss_cases(), *optimizer_cases()]
+    cases = [*network_cases(), *sequence_cases(), *text_cases(), *loss_cases(), *optimizer_cases()]
     for c in cases:
         run(c)
     lines = ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases)

@@ -41,14 +41,22 @@ inline Json load() {
 
 class GoldenData final : public Dataset {
  public:
+  /// `vocabulary`: the samples are tokens, of which there are so many. `step_classes`: every step has one of so many.
   GoldenData(Shape shape, std::int64_t samples, std::int64_t classes, std::int64_t outputs,
-             std::vector<std::int64_t> lengths = {})
-      : shape_(shape), samples_(samples), classes_(classes), outputs_(outputs), lengths_(std::move(lengths)) {}
+             std::vector<std::int64_t> lengths = {}, std::int64_t vocabulary = 0, std::int64_t step_classes = 0)
+      : shape_(shape),
+        samples_(samples),
+        classes_(classes),
+        outputs_(step_classes > 0 ? shape[shape.rank() - 1] : outputs),
+        lengths_(std::move(lengths)),
+        vocabulary_(vocabulary),
+        step_classes_(step_classes) {}
 
   std::int64_t size() const override { return samples_; }
   Shape sample_shape() const override { return shape_; }
   std::int64_t classes() const override { return classes_; }
   std::int64_t target_size() const override { return classes_ > 0 ? 0 : outputs_; }
+  std::int64_t step_classes() const override { return step_classes_; }
   void gather(std::span<const std::int64_t> ids, Matrix<float> x) const override { fill(ids, x); }
   void gather(std::span<const std::int64_t> ids, Matrix<double> x) const override { fill(ids, x); }
   bool has_lengths() const override { return !lengths_.empty(); }
@@ -67,23 +75,33 @@ class GoldenData final : public Dataset {
   template <class T>
   void fill(std::span<const std::int64_t> ids, Matrix<T> x) const {
     for (std::size_t j = 0; j < ids.size(); ++j)
-      for (std::int64_t f = 0; f < features(); ++f) x(f, std::int64_t(j)) = T(noise(kInput, ids[j] * features() + f));
+      for (std::int64_t f = 0; f < features(); ++f) {
+        const std::int64_t at = ids[j] * features() + f;
+        x(f, std::int64_t(j)) =
+            vocabulary_ > 0 ? T(mix(kInput, at) % std::uint32_t(vocabulary_)) : T(noise(kInput, at));
+      }
   }
   template <class T>
   void fill_targets(std::span<const std::int64_t> ids, Matrix<T> t) const {
     for (std::size_t j = 0; j < ids.size(); ++j)
-      for (std::int64_t k = 0; k < outputs_; ++k)
-        t(k, std::int64_t(j)) = T(0.5 * (noise(kTarget, ids[j] * outputs_ + k) + 1));
+      for (std::int64_t k = 0; k < outputs_; ++k) {
+        const std::int64_t at = ids[j] * outputs_ + k;
+        t(k, std::int64_t(j)) =
+            step_classes_ > 0 ? T(mix(kLabel, at) % std::uint32_t(step_classes_)) : T(0.5 * (noise(kTarget, at) + 1));
+      }
   }
 
   Shape shape_;
   std::int64_t samples_, classes_, outputs_;
   std::vector<std::int64_t> lengths_;  // of sequences; empty: all samples have all steps
+  std::int64_t vocabulary_, step_classes_;
 };
 
 /// The network of a case with its first weights. Throws std::runtime_error where a parameter has another name or shape.
-inline Network make_network(const Json& c) {
-  Network network = network_from_json(c["network"].dump(), c["name"].get<std::string>());
+inline Network make_network(const Json& c, Precision precision = Precision::float64) {
+  Json description = c["network"];
+  description["precision"] = to_string(precision);
+  Network network = network_from_json(description.dump(), c["name"].get<std::string>());
   std::map<std::string, ParameterInfo> infos;
   for (const ParameterInfo& info : network.parameters()) infos[info.name] = info;
   for (const Json& p : c["parameters"]) {
@@ -92,11 +110,25 @@ inline Network make_network(const Json& c) {
     const auto extents = p["shape"].get<std::vector<std::int64_t>>();
     if (found->second.shape != Shape(extents))
       throw std::runtime_error(found->first + " is " + found->second.shape.str() + ", not " + Shape(extents).str());
-    double* const values = network.data<double>() + found->second.offset;
-    for (std::int64_t i = 0; i < found->second.elements(); ++i)
-      values[i] = p["offset"].get<double>() + p["scale"].get<double>() * noise(p["stream"], i);
+    std::visit(
+        [&](auto& values) {
+          for (std::int64_t i = 0; i < found->second.elements(); ++i)
+            values[found->second.offset + i] = std::decay_t<decltype(values[0])>(
+                p["offset"].get<double>() + p["scale"].get<double>() * noise(p["stream"], i));
+        },
+        network.values());
   }
   return network;
+}
+
+inline GoldenData make_data(const Json& c, const Network& network) {
+  return {network.input(),
+          c["samples"],
+          c["classes"],
+          network.output().elements(),
+          c.value("lengths", std::vector<std::int64_t>{}),
+          c.value("vocabulary", std::int64_t{0}),
+          c.value("step_classes", std::int64_t{0})};
 }
 
 inline OptimizerSpec make_optimizer(const Json& o) {
@@ -124,11 +156,12 @@ inline TrainOptions make_options(const Json& c, std::int64_t slots) {
                        .every = s["every"],
                        .factor = s["factor"],
                        .final = s["final"]},
-          .batch = 0,
+          .batch = c.value("batch", 0),
           .slots = slots,
           .reduction = c["reduction"] == "mean" ? Reduction::mean : Reduction::sum,
           .l2 = c["l2"],
           .clip_norm = c["clip_norm"],
+          .truncate = c.value("truncate", 0),
           .shuffle = false};
 }
 
