@@ -54,7 +54,7 @@ CLI_BELOW = {
     "ladder": "output process command_line",
     "simulate": "output process command_line",
     "reproduce": "output process command_line bench",
-    "exercise": "output process command_line",
+    "exercise": "output process command_line reproduce",
     "commands": "output process command_line bench ladder simulate reproduce exercise",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -14,37 +14,42 @@ namespace lockstep::cli {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr const char* kTaskFile = "task.toml";
-
 void check_track(const Exercise& exercise, const Track& track) {
   if (std::find(exercise.tracks.begin(), exercise.tracks.end(), track.name) != exercise.tracks.end()) return;
   throw Error(ErrorCode::usage, fmt::format("{} has no track {}; it has {}", exercise.name, track.name,
                                             fmt::join(exercise.tracks, ", ")));
 }
 
-std::string text_of(const Value& table, const char* key, const std::string& name) {
-  const Value* const value = table.find(key);
-  if (value == nullptr || value->string() == nullptr)
-    throw Error(ErrorCode::usage,
-                fmt::format("{}: {} is missing or no text; `lockstep exercise new` writes it", name, key));
-  return *value->string();
+ChosenExercise open_own_exercise(const fs::path& folder) {
+  const std::string name = one_line((folder / kTaskFile).string());
+  if (!fs::exists(folder / kTaskFile))
+    throw Error(ErrorCode::usage, fmt::format("{}: no such file; an own exercise is a folder with one", name));
+  const TaskSettings task = read_task_file(folder / kTaskFile);
+  if (!task.definition)
+    throw Error(ErrorCode::usage, fmt::format("{}: no table [definition]; see docs/course/own-exercise.md", name));
+  ChosenExercise chosen{.own = read_definition(folder, *task.definition)};
+  chosen.exercise = &chosen.own->exercise;
+  return chosen;
 }
 
-}  // namespace
+ChosenExercise choose_exercise(const std::string& text, const fs::path& base) {
+  if (text.find('/') == std::string::npos) return {.exercise = &exercise_named(text)};
+  return open_own_exercise((base / text).lexically_normal());
+}
 
-ExerciseFolder make_exercise_folder(const fs::path& path, const Exercise& exercise, const Track& track) {
-  check_track(exercise, track);
+ExerciseFolder make_exercise_folder(const fs::path& path, const ChosenExercise& exercise, const Track& track) {
+  check_track(*exercise, track);
   if (fs::exists(path))
     throw Error(ErrorCode::usage,
                 fmt::format("{} exists; give another folder with --out, or remove it", one_line(path.string())));
   fs::create_directories(path);
-  write_file_atomically(path / kTaskFile,
-                        fmt::format("exercise = \"{}\"\ntrack = \"{}\"\n", exercise.name, track.name));
-  write_file_atomically(path / "TASK.md", task_text(exercise, track));
-  write_file_atomically(path / header_file(track), track.python ? python_header_text(exercise) : header_text(exercise));
-  write_file_atomically(path / track.source, stub_text(exercise, track));
+  std::string name = exercise->name;
+  if (exercise.own != nullptr) name = fs::relative(exercise.own->folder, path).string() + "/";
+  write_file_atomically(path / kTaskFile, fmt::format("exercise = {}\ntrack = \"{}\"\n", toml_quote(name), track.name));
+  write_file_atomically(path / "TASK.md", task_text(*exercise, track));
+  write_file_atomically(path / header_file(track),
+                        track.python ? python_header_text(*exercise) : header_text(*exercise));
+  write_file_atomically(path / track.source, stub_text(*exercise, track));
   return open_exercise_folder(path);
 }
 
@@ -53,10 +58,13 @@ ExerciseFolder open_exercise_folder(const fs::path& path) {
   if (!fs::exists(path / kTaskFile))
     throw Error(ErrorCode::usage,
                 fmt::format("{}: no such file; check takes a folder that `lockstep exercise new` made", name));
-  const Value table = parse_toml(read_text(path / kTaskFile, kMaxConfigBytes, ErrorCode::usage), name);
-  ExerciseFolder folder{.path = path,
-                        .task = {.exercise = text_of(table, "exercise", name), .track = text_of(table, "track", name)}};
-  folder.exercise = &exercise_named(folder.task.exercise);
+  ExerciseFolder folder{.path = path, .task = read_task_file(path / kTaskFile)};
+  if (folder.task.definition)
+    throw Error(ErrorCode::usage,
+                fmt::format("{} defines an exercise; a folder to solve it in: lockstep exercise new {}/ "
+                            "--out DIR; to test it: lockstep exercise test {}",
+                            name, one_line(path.string()), one_line(path.string())));
+  folder.exercise = choose_exercise(folder.task.exercise, path);
   folder.track = &track_named(folder.task.track);
   check_track(*folder.exercise, *folder.track);
   if (!fs::exists(folder.source()))

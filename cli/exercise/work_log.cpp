@@ -26,7 +26,9 @@ std::string now_text() {
                      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
-report::Table table_of(const std::vector<Json>& lines) {
+}  // namespace
+
+report::Table checks_table(const std::vector<Json>& lines) {
   report::Table table{.id = "checks",
                       .title = "Every check",
                       .columns = {report::column("Check", report::integer()), report::column("When"),
@@ -55,7 +57,7 @@ report::Table table_of(const std::vector<Json>& lines) {
   return table;
 }
 
-void add_speed(const std::vector<Json>& lines, report::Section& section) {
+void add_speed_charts(const std::vector<Json>& lines, report::Section& section) {
   report::LineSeries series{.name = "your kernel"};
   double number = 0;
   for (const Json& line : lines) {
@@ -85,6 +87,8 @@ void add_speed(const std::vector<Json>& lines, report::Section& section) {
   section.add(std::move(bars));
 }
 
+namespace {
+
 report::Document page(const ExerciseFolder& folder, const std::vector<Json>& lines) {
   report::Document document{
       .title = folder.exercise->title,
@@ -96,8 +100,8 @@ report::Document page(const ExerciseFolder& folder, const std::vector<Json>& lin
                                   last.value("verdict", ""));
   for (const Json& each : last["words"]) words += " " + one_line(each.get<std::string>());
   head.add(report::Paragraph{words});
-  add_speed(lines, document.section("Speed"));
-  document.section("The way").add(table_of(lines));
+  add_speed_charts(lines, document.section("Speed"));
+  document.section("The way").add(checks_table(lines));
   return document;
 }
 

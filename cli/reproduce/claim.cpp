@@ -29,9 +29,9 @@ std::string capitalised(std::string_view text) {
 
 report::Notice notice_of(const Judgement& judgement) {
   using Kind = report::Notice::Kind;
-  return {.kind = judgement.verdict == Verdict::holds       ? Kind::good
-                  : judgement.verdict == Verdict::not_shown ? Kind::info
-                                                            : Kind::warning,
+  return {.kind = judgement.verdict == ClaimVerdict::holds       ? Kind::good
+                  : judgement.verdict == ClaimVerdict::not_shown ? Kind::info
+                                                                 : Kind::warning,
           .word = capitalised(judgement.word()) + ".",
           .text = judgement.facts};
 }
@@ -57,7 +57,7 @@ report::Rule rule_of(const Claim& claim, const Judgement& judgement) {
 
 std::string_view Judgement::word() const {
   constexpr std::string_view kWords[] = {"holds", "holds in part", "does not hold", "not shown here"};
-  if (verdict == Verdict::not_shown && here.empty()) return "cannot be tested here";
+  if (verdict == ClaimVerdict::not_shown && here.empty()) return "cannot be tested here";
   return kWords[static_cast<std::size_t>(verdict)];
 }
 
@@ -85,35 +85,35 @@ Judgement judge_speed_up(double claimed, const std::optional<Comparison>& compar
   Judgement judgement{.here = ratio_text(comparison->ratio) + "×",
                       .facts = fmt::format("{} {}.", subject, comparison->words())};
   if (comparison->faster())
-    judgement.verdict = comparison->ratio >= kNearly * claimed ? Verdict::holds : Verdict::in_part;
+    judgement.verdict = comparison->ratio >= kNearly * claimed ? ClaimVerdict::holds : ClaimVerdict::in_part;
   else if (comparison->slower() || (comparison->enough && comparison->high < kNearly * claimed))
-    judgement.verdict = Verdict::fails;
+    judgement.verdict = ClaimVerdict::fails;
   return judgement;
 }
 
-Verdict judge_distance(double distance, double near, double far) {
-  return distance <= near ? Verdict::holds : distance <= far ? Verdict::in_part : Verdict::fails;
+ClaimVerdict judge_distance(double distance, double near, double far) {
+  return distance <= near ? ClaimVerdict::holds : distance <= far ? ClaimVerdict::in_part : ClaimVerdict::fails;
 }
 
 Judgement judge_same_hashes(const std::vector<std::string>& hashes, const std::string& first) {
   if (hashes.size() < 2) return {.facts = "Fewer than two trainings were done."};
   const auto same = hashes[0].empty() ? 0 : std::count(hashes.begin(), hashes.end(), hashes[0]);
-  return {.verdict = same == std::ssize(hashes) ? Verdict::holds : Verdict::fails,
+  return {.verdict = same == std::ssize(hashes) ? ClaimVerdict::holds : ClaimVerdict::fails,
           .here = fmt::format("{} of {}", same, hashes.size()),
           .facts = fmt::format("{} of {} trainings end with the weights of \"{}\", bit for bit.", same, hashes.size(),
                                first)};
 }
 
-Verdict judge_together(const std::vector<Verdict>& verdicts) {
-  const auto count = [&](Verdict verdict) { return std::count(verdicts.begin(), verdicts.end(), verdict); };
-  const auto shown = std::ssize(verdicts) - count(Verdict::not_shown);
-  if (shown == 0) return Verdict::not_shown;
-  if (count(Verdict::holds) == shown) return Verdict::holds;
-  return count(Verdict::fails) == shown ? Verdict::fails : Verdict::in_part;
+ClaimVerdict judge_together(const std::vector<ClaimVerdict>& verdicts) {
+  const auto count = [&](ClaimVerdict verdict) { return std::count(verdicts.begin(), verdicts.end(), verdict); };
+  const auto shown = std::ssize(verdicts) - count(ClaimVerdict::not_shown);
+  if (shown == 0) return ClaimVerdict::not_shown;
+  if (count(ClaimVerdict::holds) == shown) return ClaimVerdict::holds;
+  return count(ClaimVerdict::fails) == shown ? ClaimVerdict::fails : ClaimVerdict::in_part;
 }
 
 Judgement judge_together(const std::vector<Judgement>& parts, const std::string& none) {
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   std::vector<std::string> here, facts;
   for (const Judgement& part : parts) {
     verdicts.push_back(part.verdict);

@@ -59,10 +59,10 @@ std::string short_name(const Result& result);
 /// The median of its samples; Error(data) where it has none.
 double median_of(const Result& result);
 
-enum class Verdict { holds, in_part, fails, not_shown };
+enum class ClaimVerdict { holds, in_part, fails, not_shown };
 
 struct Judgement {
-  Verdict verdict = Verdict::not_shown;
+  ClaimVerdict verdict = ClaimVerdict::not_shown;
   std::string here{};       // our number; empty: there is none
   std::string facts{};      // the figures as a sentence that is true whatever the verdict
   std::string published{};  // instead of the claim's: what was published for as many threads as this machine has
@@ -91,9 +91,13 @@ struct Comparison {
   bool faster() const { return enough && low > 1; }
   bool slower() const { return enough && high < 1; }
   /// Of the claim that the second is faster.
-  Verdict verdict() const { return faster() ? Verdict::holds : slower() ? Verdict::fails : Verdict::not_shown; }
+  ClaimVerdict verdict() const {
+    return faster() ? ClaimVerdict::holds : slower() ? ClaimVerdict::fails : ClaimVerdict::not_shown;
+  }
   /// Of the claim that the second is slower.
-  Verdict opposite() const { return slower() ? Verdict::holds : faster() ? Verdict::fails : Verdict::not_shown; }
+  ClaimVerdict opposite() const {
+    return slower() ? ClaimVerdict::holds : faster() ? ClaimVerdict::fails : ClaimVerdict::not_shown;
+  }
   /// "1.59 times as fast (between 1.52 and 1.66)"
   std::string words() const;
 };
@@ -107,7 +111,7 @@ std::optional<Comparison> compare(const Result* before, const Result* after);
 Judgement judge_speed_up(double claimed, const std::optional<Comparison>& comparison, const std::string& subject);
 
 /// A number that must be within `near` of the claimed one to hold, within `far` to hold in part.
-Verdict judge_distance(double distance, double near, double far);
+ClaimVerdict judge_distance(double distance, double near, double far);
 
 /// All of them have the weights of the first, which has that name: a claim of Lockstep's own.
 Judgement judge_same_hashes(const std::vector<std::string>& hashes, const std::string& first);
@@ -119,7 +123,7 @@ Judgement judge_same_weights(const Lines& lines) {
 }
 
 /// A claim about several figures at once: holds where all do, in part where some do; what is not shown does not count.
-Verdict judge_together(const std::vector<Verdict>& verdicts);
+ClaimVerdict judge_together(const std::vector<ClaimVerdict>& verdicts);
 /// The same with the numbers and facts of all; `none`: the facts where there is no part.
 Judgement judge_together(const std::vector<Judgement>& parts, const std::string& none);
 

@@ -101,7 +101,8 @@ TableReader::TableReader(const Value& value, std::string path, std::vector<std::
       if (nearest(entry.key, std::span(&last, 1)))
         fail_at(entry.value, full, fmt::format("unknown key; did you mean {}?", other));
     }
-    fail_at(entry.value, full, fmt::format("unknown key; {} has {}", path_, fmt::join(known_, ", ")));
+    fail_at(entry.value, full,
+            fmt::format("unknown key; {} has {}", path_.empty() ? "this file" : path_, fmt::join(known_, ", ")));
   }
 }
 

@@ -19,7 +19,7 @@ namespace published = conv_published;
 Judgement judge_scaling(const std::vector<WorkersLine>& results, const char* workers) {
   if (results.empty()) return {.facts = fmt::format("No {}s were timed.", workers)};
   const int processors = results[0].origin.machine.processors;
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   Judgement judgement;
   std::string beyond;
   for (const published::SpeedUp& each : published::kSpeedUps) {
@@ -40,7 +40,7 @@ Judgement judge_scaling(const std::vector<WorkersLine>& results, const char* wor
   if (!beyond.empty()) {
     judgement.facts += fmt::format("{}{} cannot be tested on {}.", judgement.facts.empty() ? "" : " ", beyond,
                                    count_of(processors, "processor"));
-    if (judgement.verdict == Verdict::holds) judgement.verdict = Verdict::in_part;
+    if (judgement.verdict == ClaimVerdict::holds) judgement.verdict = ClaimVerdict::in_part;
   }
   return judgement;
 }

@@ -52,9 +52,9 @@ Judgement judge_losses(const Findings& findings) {
   const double last = losses[epochs - 1], right = accuracies[epochs - 1];
   const bool end = std::abs(last - published::kTestLoss.back()) < kThreeDigits && right > 1 - kThreeDigits;
   return {
-      .verdict = loss_off <= kLastDigit && accuracy_off <= 1e-6 ? Verdict::holds
-                 : end                                          ? Verdict::in_part
-                                                                : Verdict::fails,
+      .verdict = loss_off <= kLastDigit && accuracy_off <= 1e-6 ? ClaimVerdict::holds
+                 : end                                          ? ClaimVerdict::in_part
+                                                                : ClaimVerdict::fails,
       .here = fmt::format("{:.6f}, {:.6f}", last, right),
       .facts = fmt::format("Over ten epochs the largest difference of a printed loss is {:.1e}, of an accuracy {:.1e}.",
                            loss_off, accuracy_off)};
@@ -83,8 +83,8 @@ Judgement judge_order(const Findings& findings) {
   const double linear = shares->linear_backward.value_or(0) + shares->linear_forward.value_or(0);
   const double relu = shares->relu_backward.value_or(0) + shares->relu_forward.value_or(0);
   const double sigmoid = shares->sigmoid_and_loss.value_or(0);
-  return {.verdict = judge_together(
-              {linear > 0.5 ? Verdict::holds : Verdict::fails, relu > sigmoid ? Verdict::holds : Verdict::fails}),
+  return {.verdict = judge_together({linear > 0.5 ? ClaimVerdict::holds : ClaimVerdict::fails,
+                                     relu > sigmoid ? ClaimVerdict::holds : ClaimVerdict::fails}),
           .here = fmt::format("{:.1f} %, {:.1f} %, {:.1f} %", 100 * linear, 100 * relu, 100 * sigmoid),
           .facts = fmt::format("Linear layers, ReLU and sigmoid take these shares here ({}); the loss counts with the "
                                "sigmoid.",

@@ -23,10 +23,10 @@ std::string percent_text(double share) { return fmt::format("{:.2f} %", 100 * sh
 Judgement judge_accuracy(const Findings& findings) {
   const auto curves = findings.series<MnistCurve>(kMnistCurves);
   if (curves.empty()) return {.facts = kNoDigits};
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   double least = 1, most = 0;
   for (const MnistCurve& each : curves) {
-    verdicts.push_back(each.test_accuracy > published::kAsked ? Verdict::holds : Verdict::fails);
+    verdicts.push_back(each.test_accuracy > published::kAsked ? ClaimVerdict::holds : ClaimVerdict::fails);
     least = std::min(least, each.test_accuracy);
     most = std::max(most, each.test_accuracy);
   }
@@ -63,9 +63,9 @@ Judgement judge_gpu(const Findings& findings) {
   if (gpu == nullptr) return {.facts = "This run had no GPU."};
   if (python == nullptr) return {.facts = "The loops were not timed in Python."};
   const double ratio = best_of(*python) / best_of(*gpu);
-  return {.verdict = ratio >= published::kAskedRatio ? Verdict::holds
-                     : ratio > 1                     ? Verdict::in_part
-                                                     : Verdict::fails,
+  return {.verdict = ratio >= published::kAskedRatio ? ClaimVerdict::holds
+                     : ratio > 1                     ? ClaimVerdict::in_part
+                                                     : ClaimVerdict::fails,
           .here = ratio_text(ratio) + "×",
           .facts = fmt::format("{} is {} times as fast as the loops in Python.", device_text(gpu->kernel),
                                ratio_text(ratio))};
@@ -80,7 +80,7 @@ Judgement judge_interpreter(const Findings& findings) {
   const ExerciseLine& fastest = fastest_of(results);
   const double compiled = best_of(*python) / best_of(*trivial), rest = best_of(*trivial) / best_of(fastest);
   return {
-      .verdict = compiled > rest ? Verdict::holds : Verdict::fails,
+      .verdict = compiled > rest ? ClaimVerdict::holds : ClaimVerdict::fails,
       .here = fmt::format("{}× and {}×", ratio_text(compiled), ratio_text(rest)),
       .facts = fmt::format("Compiled loops are {} times as fast as interpreted ones; the fastest here ({}) is {} times "
                            "as fast as compiled ones.",
@@ -97,7 +97,7 @@ Judgement judge_results(const Findings& findings) {
     }
   if (all == 0) return {.facts = "The exercises were not done."};
   return {
-      .verdict = same == all ? Verdict::holds : Verdict::fails,
+      .verdict = same == all ? ClaimVerdict::holds : ClaimVerdict::fails,
       .here = fmt::format("{} of {}", same, all),
       .facts = fmt::format("{} of {} results of SIMD kernels and devices are those of the trivial loops.", same, all)};
 }

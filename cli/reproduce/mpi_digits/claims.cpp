@@ -88,9 +88,9 @@ Judgement judge_data(const Findings& findings) {
   const Range digits = ranges.at("digits"), fashion = ranges.at("fashion");
   const double to_digits = gap(digits, kLastCosts), to_fashion = gap(fashion, kLastCosts);
   return {
-      .verdict = to_fashion < to_digits   ? Verdict::holds
-                 : to_fashion > to_digits ? Verdict::fails
-                                          : Verdict::not_shown,
+      .verdict = to_fashion < to_digits   ? ClaimVerdict::holds
+                 : to_fashion > to_digits ? ClaimVerdict::fails
+                                          : ClaimVerdict::not_shown,
       .here = fmt::format("{:.4f} to {:.4f}", fashion.low, fashion.high),
       .facts = fmt::format("The last costs are {:.4f} to {:.4f} on Fashion-MNIST and {:.4f} to {:.4f} on the digits, "
                            "{:.4f} and {:.4f} away from the published ones.",

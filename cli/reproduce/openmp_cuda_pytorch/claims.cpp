@@ -88,9 +88,9 @@ Judgement judge_backward(const Findings& findings) {
   const EpochSections& seconds = loops->seconds;
   const double all = seconds.all.value_or(0), back = seconds.backward.value_or(0), share = all > 0 ? back / all : 0;
   const bool most = back > std::max({seconds.forward, seconds.update, seconds.reduce}).value_or(0);
-  return {.verdict = most && share > 0.5 ? Verdict::holds
-                     : most              ? Verdict::in_part
-                                         : Verdict::fails,
+  return {.verdict = most && share > 0.5 ? ClaimVerdict::holds
+                     : most              ? ClaimVerdict::in_part
+                                         : ClaimVerdict::fails,
           .here = fmt::format("{:.0f} %", 100 * share),
           .facts = fmt::format("Of an epoch of plain loops, backward takes {:.3g} s and forward {:.3g} s of {:.3g} s.",
                                back, seconds.forward.value_or(0), all)};
@@ -111,9 +111,9 @@ Judgement judge_moons(const Findings& findings) {
   if (runs.empty()) return {.facts = "No training was done."};
   const auto reached =
       std::count_if(runs.begin(), runs.end(), [](const MoonRecord& each) { return each.reached_in_epoch > 0; });
-  return {.verdict = reached == std::ssize(runs) ? Verdict::holds
-                     : reached > 0               ? Verdict::in_part
-                                                 : Verdict::fails,
+  return {.verdict = reached == std::ssize(runs) ? ClaimVerdict::holds
+                     : reached > 0               ? ClaimVerdict::in_part
+                                                 : ClaimVerdict::fails,
           .here = fmt::format("{} of {}", reached, runs.size()),
           .facts =
               fmt::format("{} of {} trainings classify 99 % of new points right in some epoch.", reached, runs.size())};
@@ -127,9 +127,9 @@ Judgement judge_nan(const Findings& findings) {
     theirs += each.published_nan > 0.0 ? 1 : 0;
     bounded += each.bounded_nan > 0.0 ? 1 : 0;
   }
-  return {.verdict = theirs > 0 && bounded == 0 ? Verdict::holds
-                     : theirs > 0               ? Verdict::in_part
-                                                : Verdict::fails,
+  return {.verdict = theirs > 0 && bounded == 0 ? ClaimVerdict::holds
+                     : theirs > 0               ? ClaimVerdict::in_part
+                                                : ClaimVerdict::fails,
           .here = fmt::format("{} of {} layers", theirs, layers.size()),
           .facts = fmt::format("{} of {} layers give NaN with the published formula, {} with 1/(1+exp(-x)).", theirs,
                                layers.size(), bounded)};
