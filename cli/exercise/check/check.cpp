@@ -71,8 +71,8 @@ class Check {
     if (addresses.valid() && !sanitize(addresses.get(), "address and undefined-behaviour sanitizers")) return;
     if (!options_.speed || !exercise_.fast) return;
     if (!track_.timed) {
-      verdict_.checks.push_back(track_.python ? "speed: not measured on this track"
-                                              : "speed: not measured, the emulator's time says nothing about a device");
+      verdict_.checks.push_back(!track_.cuda ? "speed: not measured on this track"
+                                             : "speed: not measured, the emulator's time says nothing about a device");
       return;
     }
     console_.draw("measuring");
@@ -97,18 +97,36 @@ class Check {
     console_.draw("calling it on many shapes");
     const auto session = open(plain_, 0);
     const Observations seen =
-        run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, track_.python), *session);
+        run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, track_.python || track_.opencl), *session);
     verdict_.cases = seen.cases;
     verdict_.right_cases = seen.right_cases;
     printed_ = session->printed();
     if (!seen.any_wrong() && !seen.died_at) {
       verdict_.checks.push_back(fmt::format("{} cases, each called twice,{} public and secret numbers: all right",
-                                            seen.cases, track_.python ? "" : " between guard pages,"));
+                                            seen.cases, track_.python || track_.opencl ? "" : " between guard pages,"));
       return true;
     }
     console_.draw("looking for the cause");
     diagnose(exercise_, track_, seen, session_maker(), verdict_);
+    if (track_.cuda && verdict_.cause.empty()) blame_the_order(seen);
     return false;
+  }
+
+  /// Other results where threads run in another order: a race, or a barrier that is missing.
+  void blame_the_order(const Observations& seen) {
+    Built built = plain_;
+    built.start.environment.emplace_back("LOCKSTEP_CUDA_EMULATOR", "reverse");
+    const auto session = open(built, 0);
+    for (const Observation& call : seen.calls) {
+      if (call.right) continue;
+      CaseArguments again = call.given;
+      if (!session->place(again, true).ok() || !session->call(again).ok() || same_results(again, call.got)) continue;
+      verdict_.cause = "race";
+      verdict_.words = {
+          "The results depend on the order in which threads run: a __syncthreads() is missing, or two threads share an "
+          "element."};
+      return;
+    }
   }
 
   /// Blocks and threads of the emulator from the last to the first, and in random order.
