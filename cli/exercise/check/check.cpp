@@ -108,7 +108,25 @@ class Check {
     }
     console_.draw("looking for the cause");
     diagnose(exercise_, track_, seen, session_maker(), verdict_);
+    if (track_.cuda && verdict_.cause.empty()) blame_the_order(seen);
     return false;
+  }
+
+  /// Other results where threads run in another order: a race, or a barrier that is missing.
+  void blame_the_order(const Observations& seen) {
+    Built built = plain_;
+    built.start.environment.emplace_back("LOCKSTEP_CUDA_EMULATOR", "reverse");
+    const auto session = open(built, 0);
+    for (const Observation& call : seen.calls) {
+      if (call.right) continue;
+      CaseArguments again = call.given;
+      if (!session->place(again, true).ok() || !session->call(again).ok() || same_results(again, call.got)) continue;
+      verdict_.cause = "race";
+      verdict_.words = {
+          "The results depend on the order in which threads run: a __syncthreads() is missing, or two threads share an "
+          "element."};
+      return;
+    }
   }
 
   /// Blocks and threads of the emulator from the last to the first, and in random order.

@@ -83,12 +83,13 @@ std::optional<Cause> usual_mistake(const Exercise& exercise, const Observations&
   return std::nullopt;
 }
 
-/// Every element of every output.
-bool written(const Observation& seen) {
+/// Enough different numbers that two calls do not agree by chance.
+bool telling(const Observation& seen) {
+  std::int64_t different = 0;
   for (const auto& array : seen.got.arrays())
-    for (std::int64_t e = 0; array.field->written() && e < array.count(); ++e)
-      if (untouched(array, e)) return false;
-  return true;
+    for (std::int64_t e = 1; array.field->written() && e < array.count(); ++e)
+      different += element_at(array, e) != element_at(array, e - 1) ? 1 : 0;
+  return different >= 3;
 }
 
 /// The result of an earlier call with other numbers.
@@ -98,7 +99,7 @@ std::optional<Cause> kept_results(const Observations& seen) {
     for (std::size_t j = 0; j < i; ++j) {
       const Observation &now = seen.calls[i], &before = seen.calls[j];
       if (before.spec.shape != now.spec.shape || before.spec.seed == now.spec.seed) continue;
-      if (!written(now)) continue;
+      if (!before.right || !telling(now)) continue;
       if (same_results(before.got, now.got) && !same_results(before.expected, now.expected))
         return Cause{"cached",
                      "The results are those of an earlier call with other numbers: they were kept, not computed.",
@@ -106,6 +107,26 @@ std::optional<Cause> kept_results(const Observations& seen) {
     }
   }
   return std::nullopt;
+}
+
+/// Numbers went in, and what came out is none.
+std::optional<Cause> no_numbers(const Track& track, const std::vector<const Observation*>& wrong) {
+  bool any = false;
+  for (const Observation* call : wrong)
+    for (std::size_t i = 0; i < call->got.arrays().size(); ++i) {
+      const auto &got = call->got.arrays()[i], &expected = call->expected.arrays()[i];
+      if (!got.field->written()) continue;
+      for (std::int64_t e = 0; e < got.count(); ++e) {
+        if (same_element(got, expected, e)) continue;
+        if (untouched(got, e) || !std::isnan(element_at(got, e))) return std::nullopt;
+        any = true;
+      }
+    }
+  if (!any) return std::nullopt;
+  return Cause{"reads-unwritten", track.cuda ? "NaN comes out of numbers: memory is read before it is written. Often a "
+                                               "__syncthreads() is missing."
+                                             : "NaN comes out of numbers: memory is read before it is written, or 0 is "
+                                               "divided by 0."};
 }
 
 /// All wrong elements were never written: which ones?
@@ -271,6 +292,7 @@ void diagnose(const Exercise& exercise, const Track& track, const Observations& 
   if (const auto cause = accumulates(*wrong.front(), start)) return set(verdict, *cause);
   if (const auto cause = differs_between_runs(track, *wrong.front(), start)) return set(verdict, *cause);
   if (const auto cause = unwritten(seen, wrong)) return set(verdict, *cause);
+  if (const auto cause = no_numbers(track, wrong)) return set(verdict, *cause);
   if (rounding) {
     verdict.tier = Tier::another_order;
     verdict.words = {

@@ -25,11 +25,16 @@ def check(folder, exercise, source, track="cpp", *options):
     """The verdict, as JSON. The secret seed is fixed: a failure can be repeated."""
     subprocess.run([PROGRAM, "exercise", "new", exercise, "--track", track, "--out", folder, "--quiet"], check=True,
                    stdout=subprocess.DEVNULL)
-    (folder / "kernel.cpp").write_text(source)
+    return recheck(folder, "kernel.cpp", source, *options)
+
+
+def recheck(folder, file, source, *options):
+    """The same for a folder that is there."""
+    (folder / file).write_text(source)
     done = subprocess.run([PROGRAM, "check", folder, "--json", "--quiet", "--seed", "7", *options], capture_output=True,
                           text=True, timeout=300)
     if done.returncode not in (0, 9):
-        raise AssertionError(f"{exercise}: check ended with {done.returncode}: {done.stderr}")
+        raise AssertionError(f"{folder}: check ended with {done.returncode}: {done.stderr}")
     verdict = json.loads(done.stdout)
     if (done.returncode == 0) != (verdict["verdict"] == "right"):
         raise AssertionError(f"exit code {done.returncode} for {verdict['verdict']}")
