@@ -2,13 +2,17 @@
 // simulate. Results on stdout, everything else on stderr; every failure is one line and an exit code of
 // lockstep/core/error.hpp.
 
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <string_view>
+#include <typeinfo>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/commands/commands.hpp"
 #include "cli/output/console.hpp"
@@ -62,15 +66,37 @@ int run_and_report(int argc, char** argv) {
   }
 }
 
+/// There was no memory for the message of a failure either.
+int say_out_of_memory() {
+  constexpr std::string_view kLine = "lockstep: out of memory\n";
+  static_cast<void>(!::write(STDERR_FILENO, kLine.data(), kLine.size()));
+  return static_cast<int>(ErrorCode::resources);
+}
+
+std::atomic<bool> memory_ended = false;
+std::terminate_handler usual_end = nullptr;
+
+void note_end_of_memory() {
+  memory_ended = true;
+  throw std::bad_alloc();
+}
+
+/// Destructors of nlohmann-json and std::filesystem's functions without exceptions allocate: without memory they end
+/// the process. Where they do, there may be no exception to look at.
+void end_process() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (memory_ended && (type == nullptr || *type == typeid(std::bad_alloc))) ::_exit(say_out_of_memory());
+  usual_end();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_new_handler(note_end_of_memory);
+  usual_end = std::set_terminate(end_process);
   try {
     return run_and_report(argc, argv);
   } catch (const std::bad_alloc&) {
-    // There was no memory for the message of a failure either.
-    constexpr std::string_view kLine = "lockstep: out of memory\n";
-    static_cast<void>(!::write(STDERR_FILENO, kLine.data(), kLine.size()));
-    return static_cast<int>(ErrorCode::resources);
+    return say_out_of_memory();
   }
 }

@@ -79,6 +79,17 @@ const std::vector<Track>& tracks() {
                "array 24: what is stored is rounded. `fmaf(x, y, z)` and `f32(x)` of the header round as the contract "
                "does. A\n"
                "pointer that may be null is `None`; `in` is a word of Python, so it is `a.in_`."},
+      {.name = "opencl",
+       .words = "OpenCL, on the first device (PoCL: the processor)",
+       .source = "kernel.cl",
+       .opencl = true,
+       .sanitizers = false,
+       .timed = false,
+       .hint = "The file has two halves: `launch_shape` is C++ and says how many work-items there are (`global`) and "
+               "how many make\n"
+               "a group (`local`; local[0] = 0 leaves it to the driver). The kernel's parameters are the members of "
+               "the struct, in\n"
+               "their order: int64_t is `long`. `fmaf` is OpenCL's `fma`. Nothing is launched where `global` is 0."},
       {.name = "cuda",
        .words = "CUDA; without a GPU by an emulator",
        .source = "kernel.cu",
@@ -142,9 +153,32 @@ std::string python_header_text(const Exercise& exercise) {
          "    \"\"\"Rounded to float32.\"\"\"\n    return ctypes.c_float(x).value\n";
 }
 
+namespace {
+
+std::string opencl_stub(const Exercise& exercise) {
+  std::string parameters;
+  for (const ArgumentField& field : exercise.fields) {
+    const std::string type = field.element == Element::int64   ? "long"
+                             : field.element == Element::int32 ? "int"
+                                                               : c_name(field.element);
+    parameters += parameters.empty() ? "" : ", ";
+    parameters += field.array() ? fmt::format("__global {}{} *{}", keyword(field.kind), type, field.name)
+                                : type + " " + field.name;
+  }
+  return fmt::format(
+      "// {0}. The task: TASK.md; check it with: lockstep check .\n#ifdef HOST\n#include \"lockstep_exercise.h\"\n\n"
+      "static void launch_shape(const struct {1}_args *a, size_t global[3], size_t local[3]) {{\n  (void)a, "
+      "(void)local;\n"
+      "  global[0] = 1;\n}}\n#else\n__kernel void {1}({2}) {{\n  // Your code.\n}}\n#endif\n",
+      exercise.title, exercise.function, parameters);
+}
+
+}  // namespace
+
 std::string header_file(const Track& track) { return track.python ? "lockstep_exercise.py" : "lockstep_exercise.h"; }
 
 std::string stub_text(const Exercise& exercise, const Track& track) {
+  if (track.opencl) return opencl_stub(exercise);
   if (track.python)
     return fmt::format(
         "# {}. The task: TASK.md; check it with: lockstep check .\nfrom lockstep_exercise import f32, fmaf\n\n\n"

@@ -15,6 +15,7 @@ struct Track {
   std::vector<std::string> flags{};  // of the compiler, besides those of all tracks
   bool threads = false;              // the kernel may use several, and is measured on 1, 2, 4, 8
   bool cuda = false;                 // CUDA text, run by the emulator
+  bool opencl = false;               // OpenCL text, run by the first device
   bool python = false;               // Python text
   bool sanitizers = true;            // may be built with address and undefined-behaviour sanitizers
   bool timed = true;                 // its time means something

@@ -31,6 +31,7 @@ constexpr EnvironmentVariable kVariables[] = {
     // Of Lockstep.
     text("LOCKSTEP_CACHE_DIR", "/var/cache/lockstep", "folder of compiled OpenCL programs; \"off\" keeps none"),
     text("LOCKSTEP_CUBLAS", "/opt/cuda/lib64/libcublas.so.13", "the file of cuBLAS"),
+    choice("LOCKSTEP_CUDA_GRAPHS", "0, 1", "0", "0: start CUDA kernels one by one, not as graphs"),
     text("LOCKSTEP_CUDA_PLUGIN", "/opt/lockstep/liblockstep_cuda.so", "the file of the CUDA part, in place of the one beside the program"),
     text("LOCKSTEP_CUDNN", "/opt/cuda/lib64/libcudnn.so.9", "the file of cuDNN"),
     text("LOCKSTEP_DATA_DIR", "/data", "folder of data sets that are given by name"),

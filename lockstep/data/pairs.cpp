@@ -218,6 +218,13 @@ LabelArray read_label_file(const std::string& path) {
   }
 }
 
+/// Tables of other programs, and the function of pandas that reads them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kForeignTables = {{{".parquet", "read_parquet"},
+                                                                                          {".feather", "read_feather"},
+                                                                                          {".xlsx", "read_excel"},
+                                                                                          {".xls", "read_excel"},
+                                                                                          {".json", "read_json"}}};
+
 }  // namespace
 
 FileFormat format_of(const std::string& path) {
@@ -234,6 +241,13 @@ FileFormat format_of(const std::string& path) {
                                                                              {".ts", FileFormat::ts}}};
   for (const auto& [known, format] : kEndings) {
     if (ending == known) return format;
+  }
+  for (const auto& [foreign, reader] : kForeignTables) {
+    if (ending == foreign)
+      bad_pair(path, fmt::format("{} files are not read; save it as CSV, with pandas: "
+                                 "pandas.{}(\"{}\").to_csv(\"{}.csv\", index=False)",
+                                 foreign, reader, printable(fs::path(path).filename().string()),
+                                 printable(fs::path(path).stem().string())));
   }
   const File file(path);
   std::array<std::byte, 2> head{};

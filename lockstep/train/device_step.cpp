@@ -181,7 +181,7 @@ std::vector<Subtree<T>> DeviceReduction<T>::local_subtrees(SlotSums<T>& sums) {
   if (model_.moves_device_memory()) return local;
   const std::int64_t count = model_.setup.stage.count;
   for (std::size_t i = 0; i < local.size(); ++i) {
-    if (staged_.size() == i) staged_.push_back(slot_vector<T>(count));
+    if (staged_.size() == i) staged_.push_back(slot_vector<T>(count, model_.device.staging()));
     model_.device.to_host(staged_[i].data(), local[i].sum, count * static_cast<std::int64_t>(sizeof(T)));
     local[i].sum = staged_[i].data();
   }

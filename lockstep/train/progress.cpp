@@ -38,9 +38,13 @@ void Progress::begin_epoch(const TrainOptions& options, const Dataset& data, con
                                                    "belongs to other data",
                                                    batch, batches->count()));
   weight_sum = 0;
-  if (batch > 0) {  // resumed in the middle of an epoch: the sums are there, but for that of the weights
-    for (std::int64_t b = 0; b < batch; ++b)
-      weight_sum += weights != nullptr ? weights->sum(batches->ids(b)) : double(target_count(data, batches->ids(b)));
+  if (batch > 0) {  // resumed in the middle of an epoch: the sums are there, but for those of weights and steps
+    report.train.steps = 0;
+    for (std::int64_t b = 0; b < batch; ++b) {
+      const std::int64_t targets = target_count(data, batches->ids(b));
+      weight_sum += weights != nullptr ? weights->sum(batches->ids(b)) : double(targets);
+      if (data.step_classes() > 0) report.train.steps += targets;
+    }
     report.train.loss = mean_loss(loss_sum, weight_sum);
     return;
   }

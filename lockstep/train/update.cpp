@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lockstep/kernels/device/device.hpp"
+#include "lockstep/kernels/device/ranges.hpp"
 
 namespace lockstep {
 
@@ -58,14 +59,30 @@ void Update<T>::clear_frozen(T* gradient, std::int64_t first, std::int64_t last,
 }
 
 template <class T>
+std::vector<std::int64_t> Update<T>::weights_between(std::int64_t first, std::int64_t last) const {
+  std::vector<std::int64_t> ranges;
+  for (const ParameterInfo& info : parameters_) {
+    const std::int64_t from = std::max(first, info.offset), to = std::min(last, info.offset + info.elements());
+    if (info.role != Role::weight || from >= to) continue;
+    ranges.push_back(from);
+    ranges.push_back(to);
+  }
+  return ranges;
+}
+
+template <class T>
 void Update<T>::add_l2(double l2, const T* parameters, T* gradient, std::int64_t first, std::int64_t last,
                        const KernelTable<T>& kernels, KernelContext& context) const {
   if (l2 == 0) return;
-  for (const ParameterInfo& info : parameters_) {
-    const std::int64_t from = std::max(first, info.offset), to = std::min(last, info.offset + info.elements());
-    if (info.role == Role::weight && from < to)
-      kernels.add_l2({.count = to - from, .l2 = T(l2), .w = parameters + from, .g = gradient + from}, context);
+  const std::vector<std::int64_t> ranges = weights_between(first, last);
+  if (&context.memory() != &host_memory()) {
+    device::add_l2_ranges<T>(context, T(l2), parameters, gradient, ranges);
+    return;
   }
+  for (std::size_t k = 0; k < ranges.size(); k += 2)
+    kernels.add_l2(
+        {.count = ranges[k + 1] - ranges[k], .l2 = T(l2), .w = parameters + ranges[k], .g = gradient + ranges[k]},
+        context);
 }
 
 template <class T>
@@ -89,15 +106,10 @@ void Update<T>::step(double rate, std::int64_t step, T* parameters, const T* gra
       [&](const auto& optimizer) {
         if constexpr (requires { optimizer.weight_decay; }) {
           if (&context.memory() != &host_memory()) {
-            // A launch costs more than the weights once more: they decay first, tensor by tensor, and all of them are
-            // stepped by one launch. The step multiplies by a decay of 1 then, so the bits are the same.
+            // A launch costs more than the weights once more: one lets all of them decay, one steps everything. The
+            // step multiplies by a decay of 1 then, so the bits are the same.
             const T factor = T(1 - rate * optimizer.weight_decay);
-            for (const ParameterInfo& info : parameters_) {
-              const std::int64_t from = std::max(first, info.offset),
-                                 to = std::min(last, info.offset + info.elements());
-              if (info.role == Role::weight && from < to && factor != T(1))
-                kernels.scale_gradient({.count = to - from, .factor = factor, .g = parameters + from}, context);
-            }
+            if (factor != T(1)) device::scale_ranges<T>(context, factor, parameters, weights_between(first, last));
             run(optimizer, false, first, last);
             return;
           }

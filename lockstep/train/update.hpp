@@ -51,6 +51,9 @@ class Update {
   }
 
  private:
+  /// The weights among elements [first, last): begin and end of each stretch.
+  std::vector<std::int64_t> weights_between(std::int64_t first, std::int64_t last) const;
+
   OptimizerSpec optimizer_;
   std::vector<ParameterInfo> parameters_;  // those that are trained
   std::vector<ParameterInfo> frozen_;

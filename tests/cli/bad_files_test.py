@@ -41,6 +41,8 @@ DATA = [
     ("rank.idx", b"\0\0\x08\x00", "byte 3: IDX rank 0"),
     ("bad.gz", b"\x1f\x8b\x08\x00" + b"\0" * 20, "byte 15: the compressed data is damaged"),
     ("cut.gz", gzip.compress(idx((5, 4), bytes(20)))[:-9], "byte 24: the compressed data ends too early, the file is truncated"),
+    ("sales.parquet", "PAR1", ".parquet files are not read; save it as CSV, with pandas: "
+     'pandas.read_parquet("sales.parquet").to_csv("sales.csv", index=False)'),
     ("what.xyz", "hello, world", "unknown kind of data file, expected .mat, .npz, .npy, .csv, .ts, IDX (.gz), CIFAR (.bin), or a folder, .zip or .tar of pictures"),
 ]
 

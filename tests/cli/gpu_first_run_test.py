@@ -65,7 +65,7 @@ class GpuFirstRun(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stdout[-3000:])
         expected = {"record", "record clocks", "record machine", "doctor", "contract tests", "kernels of the driver",
                     "library tests", "bench", "ladder", "nsys", "ncu", "memory is full", "same bits a float32", "same bits a float64",
-                    "same bits two ranks by the host", "same bits two ranks device memory"}
+                    "same bits a float32 without graphs", "same bits a float64 without graphs", "same bits two ranks by the host", "same bits two ranks device memory"}
         expected |= {f"compute-sanitizer {tool}" for tool in ("memcheck", "racecheck", "synccheck", "initcheck")}
         self.assertEqual({name for name in expected if rows.get(name, ("absent",))[0] != "passed"}, set(), rows)
         with tarfile.open(self.folder / "all.tar.gz") as archive:
@@ -73,6 +73,24 @@ class GpuFirstRun(ProgramTest):
         for file in ("all/table.txt", "all/doctor.log", "all/record.log", "all/a-float32-cuda/model.safetensors"):
             self.assertIn(file, names)
         self.assertIn("Driver Version: 580.1", (self.folder / "all/record.log").read_text())
+
+    def test_builds_the_preset(self):
+        self.stand_in("cmake", 'echo "cmake $*"')
+        environment = os.environ | {"PATH": f"{self.tools}:{os.environ['PATH']}"}
+        command = [SCRIPT, "--parts", "compile", "--out", self.folder / "made"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("cmake --preset cuda\n", (self.folder / "made/configure.log").read_text())
+        self.assertIn("cmake --build --preset cuda\n", (self.folder / "made/build.log").read_text())
+        self.stand_in("cmake", "exit 3")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"build +FAILED +exit 3")
+
+    def test_refuses_a_part_that_it_has_not(self):
+        done = subprocess.run([SCRIPT, "--parts", "dance"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no part 'dance'", done.stderr)
 
     def test_goes_on_after_a_failure(self):
         self.stand_in("nvidia-smi", "exit 9")

@@ -57,6 +57,21 @@ class Text(ProgramTest):
         self.assertNotEqual(self.generate("--prompt", "The quick", "--seed", "4"), text)
         self.assertIn("jumps", self.generate("--prompt", "The quick brown fox ", "--temperature", "0"))
 
+    def test_resumed_from_any_step_the_metrics_are_the_same(self):
+        text = CONFIG.replace("epochs = 6", "epochs = 2") + "[checkpoint]\nevery_steps = 1\nkeep = 0\n"
+        self.train(text, "whole")
+        expected = (self.folder / "whole/metrics.jsonl").read_bytes()
+        steps = sorted(int(path.stem.split("-")[1]) for path in (self.folder / "whole").glob("checkpoint-*"))
+        self.assertGreater(len(steps), 8)
+        for step in steps[::2]:
+            shutil.rmtree(self.folder / "run", ignore_errors=True)
+            shutil.copytree(self.folder / "whole", self.folder / "run")
+            for later in steps:
+                if later > step:
+                    (self.folder / f"run/checkpoint-{later}.safetensors").unlink()
+            self.succeed("train", "a.toml", "--out", "run", "--resume", "--quiet")
+            self.assertEqual((self.folder / "run/metrics.jsonl").read_bytes(), expected, f"from step {step}")
+
     def test_other_text_with_the_vocabulary_of_the_model(self):
         self.train(CONFIG)
         self.write("other.txt", "the lazy dog jumps over the fox")

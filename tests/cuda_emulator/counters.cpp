@@ -94,7 +94,7 @@ void begin_launch(const std::string& name, std::uint64_t blocks, std::uint64_t t
   ++all.kernel->launches;
   all.kernel->blocks += blocks;
   all.kernel->fewest_blocks = all.kernel->launches == 1 ? blocks : std::min(all.kernel->fewest_blocks, blocks);
-  all.kernel->threads = threads;
+  all.kernel->threads = std::max(all.kernel->threads, threads);
 }
 
 void note_access(int instruction, bool global, std::uint64_t address, unsigned bytes) {

@@ -11,7 +11,7 @@ namespace cuda_emulator {
 
 /// Of all launches of a kernel.
 struct KernelCounters {
-  std::uint64_t launches = 0, blocks = 0, threads = 0;  // threads: of one block, the last one launched
+  std::uint64_t launches = 0, blocks = 0, threads = 0;  // threads: of one block, the largest
   std::uint64_t fewest_blocks = 0;                      // of a launch
   std::uint64_t instructions = 0;                       // executed by threads
   std::uint64_t global_accesses = 0, sectors = 0;       // of warps; sectors of 32 bytes that they ask for
@@ -22,7 +22,8 @@ struct KernelCounters {
 };
 struct Counters {
   std::map<std::string, KernelCounters> kernels;  // by name, of a double build with "/double" behind it
-  std::uint64_t launches = 0, fills = 0, copies_to_device = 0, copies_to_host = 0, copies_within = 0, graphs = 0;
+  std::uint64_t launches = 0, fills = 0, copies_to_device = 0, copies_to_host = 0, copies_within = 0;
+  std::uint64_t graphs = 0, node_updates = 0;  // graphs: their launches
 };
 
 /// Since the last reset. Accesses and instructions are counted while counting is on, and only where PTX is executed.

@@ -231,6 +231,29 @@ TEST(EmulatorFinds, MissingEventBetweenStreams) {
   cudaStreamDestroy(second);
 }
 
+TEST(EmulatorFinds, MissingDependencyInAGraph) {
+  for (const bool with_dependency : {false, true}) {
+    const DeviceArray<float> array(4);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    cudaGraphNode_t first = nullptr, second = nullptr;
+    ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+    ASSERT_EQ(put_fill(4, 7, array.data, {graph, nullptr, nullptr, &first}), cudaSuccess);
+    ASSERT_EQ(put_fill(4, 8, array.data, {graph, nullptr, with_dependency ? &first : nullptr, &second}), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
+    EXPECT_EQ(array.host()[0] == 8, with_dependency);
+    // Nodes of what runs are changed one by one; the graph that it was made from is not.
+    ASSERT_EQ(put_fill(3, 9, array.data, {nullptr, executable, nullptr, &second}), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
+    if (with_dependency) {
+      EXPECT_EQ(array.host(), (std::vector<float>{9, 9, 9, 7}));
+    }
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  }
+}
+
 TEST(Emulator, MeasuresWithEvents) {
   cudaEvent_t begin = nullptr, end = nullptr;
   ASSERT_EQ(cudaEventCreateWithFlags(&begin, cudaEventDefault), cudaSuccess);

@@ -5,8 +5,10 @@
 
 namespace {
 
+using lockstep::cuda::GraphPlace;
 using lockstep::cuda::launch;
 using lockstep::cuda::NamedKernel;
+using lockstep::cuda::put_into_graph;
 constexpr int kTile = 16;
 
 /// c = a * b, row-major n x n, with tiles in static shared memory. Without the first barrier a thread can read what its
@@ -121,6 +123,9 @@ cudaError_t start_shuffles(int* out) {
 cudaError_t start_fill(int n, float value, float* out, cudaStream_t stream, unsigned threads) {
   return launch(NamedKernel<int, float, float*>{"fill", fill}, dim3((static_cast<unsigned>(n) + 63) / 64),
                 dim3(threads), 0, stream, n, value, out);
+}
+cudaError_t put_fill(int n, float value, float* out, const GraphPlace& place) {
+  return put_into_graph(NamedKernel<int, float, float*>{"fill", fill}, dim3(1), dim3(64), place, n, value, out);
 }
 cudaError_t start_read_uninitialised(float* out) {
   return launch(NamedKernel<float*>{"read_uninitialised", read_uninitialised}, dim3(2), dim3(32), 0, nullptr, out);

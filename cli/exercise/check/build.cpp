@@ -117,6 +117,19 @@ std::string rewrite_launches(const std::string& text) {
   return result + text.substr(done);
 }
 
+/// What runner.cc includes for OpenCL: the members of the struct, and the student's text as numbers.
+void write_opencl_parts(const Exercise& exercise, const fs::path& folder, const std::string& text) {
+  std::string arguments, bytes;
+  for (const ArgumentField& field : exercise.fields)
+    arguments += fmt::format("{{{}, {}, {}}},\n", field.offset, element_bytes(field.element), field.array() ? 1 : 0);
+  // Products and sums are not fused behind the student's back.
+  const std::string whole = "#pragma OPENCL FP_CONTRACT OFF\n#define fmaf fma\n#define sqrtf sqrt\n#line 1\n" + text;
+  for (const char each : whole) bytes += fmt::format("{}{}", bytes.empty() ? "" : ",", static_cast<int>(each));
+  write_file_atomically(folder / "opencl.h", runner_opencl());
+  write_file_atomically(folder / "arguments.inc", arguments);
+  write_file_atomically(folder / "kernel.inc", bytes);
+}
+
 /// Nothing is compiled, but a text that is no Python is found before it runs.
 Built build_python(const BuildRequest& request, const fs::path& folder) {
   const auto python = find_python({});
@@ -170,10 +183,16 @@ Built build_kernel(const BuildRequest& request, BuildKind kind) {
     flags.insert(flags.end(), std::begin(more_flags), std::end(more_flags));
     flags.push_back(folder.string());
   }
+  if (request.track->opencl) {
+    write_opencl_parts(*request.exercise, folder, text);
+    flags.push_back("-DLOCKSTEP_OPENCL");
+  }
   // The thread sanitizer gets an OpenMP runtime that it can see through.
   const bool own_runtime = kind == BuildKind::thread && request.track->threads;
-  Captured said = call({"-x", "c++", "-c", (folder / request.track->source).string(), "-o", object}, true);
-  if (said.ok()) {
+  Captured said = request.track->opencl
+                      ? call({(folder / "runner.cc").string(), "-o", program, "-l:libOpenCL.so.1"}, false)
+                      : call({"-x", "c++", "-c", (folder / request.track->source).string(), "-o", object}, true);
+  if (said.ok() && !request.track->opencl) {
     std::vector<std::string> rest = {(folder / "runner.cc").string(), object, "-o", program};
     if (own_runtime) {
       write_file_atomically(folder / "openmp.cc", runner_openmp());
@@ -186,7 +205,8 @@ Built build_kernel(const BuildRequest& request, BuildKind kind) {
     said = call(rest, !own_runtime && !request.track->cuda);
   }
   Built built{.start = {.words = {program}, .environment = runner_environment()}};
-  if (request.track->cuda) built.start.memory_bytes = 0;  // the emulator reserves addresses, not memory
+  if (request.track->cuda || request.track->opencl)
+    built.start.memory_bytes = 0;  // the emulator reserves addresses, not memory
   if (said.ok()) {
     if (kind == BuildKind::plain) built.replaced = replaced_function(program);
     return built;

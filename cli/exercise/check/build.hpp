@@ -39,6 +39,7 @@ const char* runner_source();
 const char* runner_protocol();
 const char* runner_openmp();
 const char* runner_python();
+const char* runner_opencl();
 const char* runner_cuda_launch();
 const char* runner_cuda_runtime();
 

@@ -71,8 +71,8 @@ class Check {
     if (addresses.valid() && !sanitize(addresses.get(), "address and undefined-behaviour sanitizers")) return;
     if (!options_.speed || !exercise_.fast) return;
     if (!track_.timed) {
-      verdict_.checks.push_back(track_.python ? "speed: not measured on this track"
-                                              : "speed: not measured, the emulator's time says nothing about a device");
+      verdict_.checks.push_back(!track_.cuda ? "speed: not measured on this track"
+                                             : "speed: not measured, the emulator's time says nothing about a device");
       return;
     }
     console_.draw("measuring");
@@ -97,13 +97,13 @@ class Check {
     console_.draw("calling it on many shapes");
     const auto session = open(plain_, 0);
     const Observations seen =
-        run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, track_.python), *session);
+        run_cases(exercise_, make_cases(exercise_, verdict_.secret_seed, track_.python || track_.opencl), *session);
     verdict_.cases = seen.cases;
     verdict_.right_cases = seen.right_cases;
     printed_ = session->printed();
     if (!seen.any_wrong() && !seen.died_at) {
       verdict_.checks.push_back(fmt::format("{} cases, each called twice,{} public and secret numbers: all right",
-                                            seen.cases, track_.python ? "" : " between guard pages,"));
+                                            seen.cases, track_.python || track_.opencl ? "" : " between guard pages,"));
       return true;
     }
     console_.draw("looking for the cause");

@@ -70,8 +70,8 @@ std::string call_words(int call) {
 
 /// The line of a sanitizer's report that says what it found.
 std::string sanitizer_line(const std::string& said) {
-  for (const char* const mark : {"python error: ", "cuda emulator: ", "runtime error: ", "ERROR: AddressSanitizer: ",
-                                 "WARNING: ThreadSanitizer: "}) {
+  for (const char* const mark : {"python error: ", "OpenCL: ", "cuda emulator: ", "runtime error: ",
+                                 "ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: "}) {
     const std::size_t at = said.find(mark);
     if (at == std::string::npos) continue;
     const std::size_t begin = at + std::string_view(mark).size();

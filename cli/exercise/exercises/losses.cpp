@@ -127,7 +127,7 @@ Exercise binary_cross_entropy_exercise() {
   e.record.title = "Binary cross-entropy and its gradient";
   e.record.teaches = "A loss that never takes the logarithm of 0; sums over rows, samples side by side.";
   e.record.needs = {"sigmoid"};
-  e.record.tracks = {"cpp", "simd", "openmp", "opencl", "cuda"};
+  e.record.tracks = {"cpp", "simd", "openmp", "cuda"};
   e.record.task = kEntropyTask;
   e.record.helpers = std::string(kExpHelper) + kSigmoidHelper + kLogHelper;
   e.size("outputs", &EntropyArgs::outputs, "of the network");

@@ -72,7 +72,7 @@ Exercise sigmoid_exercise() {
   e.record.title = "The sigmoid and its gradient";
   e.record.teaches = "Overflow, rounding errors and how to lose none; a derivative by way of the result.";
   e.record.needs = {"relu"};
-  e.record.tracks = {"cpp", "simd", "openmp", "opencl", "cuda"};
+  e.record.tracks = {"cpp", "simd", "openmp", "cuda"};
   e.record.task = kTask;
   e.record.helpers = kExpHelper;
   e.size("n", &SigmoidArgs::n, "elements of every array");

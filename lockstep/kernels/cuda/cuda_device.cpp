@@ -134,10 +134,35 @@ std::int64_t available_of(const CudaMemory& memory, int sharers) {
   return std::max<std::int64_t>(1, std::min(total / 10 * 9, free - reserve) / sharers);
 }
 
+/// Page-locked memory of the host.
+class StagingMemory final : public Memory {
+ public:
+  explicit StagingMemory(const CudaPlugin& plugin) : plugin_(plugin) {}
+  void open(CudaDeviceHandle* handle) { handle_ = handle; }
+
+  std::byte* allocate(std::int64_t bytes) override {
+    void* address = nullptr;
+    if (plugin_.allocate_host(handle_, static_cast<std::uint64_t>(bytes), &address) != CudaStatus::ok)
+      throw Error(ErrorCode::resources,
+                  fmt::format("cuda: no {:.1f} MiB of page-locked memory for copies ({}); use a smaller network",
+                              double(bytes) / (1 << 20), explain_cuda(plugin_)));
+    std::memset(address, 0, static_cast<std::size_t>(bytes));
+    return static_cast<std::byte*>(address);
+  }
+  void release(std::byte* address) noexcept override { plugin_.release_host(handle_, address); }
+  void copy_within(std::byte* to, const std::byte* from, std::int64_t bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+
+ private:
+  const CudaPlugin& plugin_;
+  CudaDeviceHandle* handle_ = nullptr;
+};
+
 class CudaDevice final : public Device {
  public:
   CudaDevice(const CudaPlugin& plugin, int number, int driver, int sharers)
-      : plugin_(plugin), info_(describe(plugin, number, driver)) {
+      : plugin_(plugin), info_(describe(plugin, number, driver)), staging_(plugin) {
     const CudaStatus status = plugin_.open(number, &handle_);
     if (status == CudaStatus::no_image)
       throw Error(ErrorCode::usage,
@@ -146,9 +171,11 @@ class CudaDevice final : public Device {
                               "where nvcc still knows it, or use another backend",
                               info_.name, info_.platform, explain_cuda(plugin_)));
     check(status, "open");
+    staging_.open(handle_);
     CudaMemory memory{};
     check(plugin_.memory(handle_, &memory), "memory");
     info_.available_bytes = available_of(memory, sharers);
+    if (!environment_flag("LOCKSTEP_CUDA_GRAPHS", true)) check(plugin_.use_graphs(handle_, 0), "graphs");
   }
   ~CudaDevice() override {
     forget_constants();
@@ -201,6 +228,8 @@ class CudaDevice final : public Device {
     check(plugin_.fill(handle_, address_of(address), 0, static_cast<std::uint64_t>(bytes)), "fill");
   }
 
+  Memory& staging() override { return staging_; }
+
   void launch(const Launch& launch) override {
     name_.assign(launch.kernel);
     arguments_.clear();
@@ -218,11 +247,15 @@ class CudaDevice final : public Device {
       request.grid[i] = static_cast<std::uint32_t>(launch.groups[i]);
       request.block[i] = static_cast<std::uint32_t>(launch.group_size[i]);
     }
+    if (launch.group_size[0] * launch.group_size[1] * launch.group_size[2] > info_.max_group)
+      throw Error(ErrorCode::bug, fmt::format("cuda: {}: invalid configuration: a group of {} work-items is too large",
+                                              launch.kernel, launch.group_size[0]));
     request.arguments = arguments_.data();
     request.count = static_cast<std::int32_t>(arguments_.size());
     check(plugin_.launch(handle_, &request), launch.kernel);
     ++traffic_.launches;
   }
+  void flush() override { check(plugin_.flush(handle_), "start"); }
   void synchronize() override { check(plugin_.synchronize(handle_), "synchronize"); }
   void hold(double seconds) override {
     check(plugin_.hold(handle_, static_cast<std::uint64_t>(seconds * 1e9)), "hold");
@@ -300,6 +333,7 @@ class CudaDevice final : public Device {
 
   const CudaPlugin& plugin_;
   DeviceInfo info_;
+  StagingMemory staging_;
   CudaDeviceHandle* handle_ = nullptr;
   std::string name_;
   std::vector<CudaArgument> arguments_;  // kept: a launch allocates nothing

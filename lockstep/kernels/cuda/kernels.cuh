@@ -17,6 +17,8 @@ struct KernelEntry {
   cudaError_t (*start)(const char* name, const CudaLaunch& launch, cudaStream_t stream) = nullptr;
   /// Loads the kernel, and says what it needs.
   cudaError_t (*examine)(cudaFuncAttributes* attributes) = nullptr;
+  /// As start, into a graph.
+  cudaError_t (*put)(const char* name, const CudaLaunch& launch, const GraphPlace& place) = nullptr;
 };
 
 /// The entry of this name, or null.
@@ -68,6 +70,12 @@ struct Adapter {
     return launch(kernel, dim3(l.grid[0], l.grid[1], l.grid[2]), dim3(l.block[0], l.block[1], l.block[2]), 0, stream,
                   value_of<Parameters>(l.arguments[Index])...);
   }
+  template <std::size_t... Index>
+  static cudaError_t put(NamedKernel<Parameters...> kernel, const CudaLaunch& l, const GraphPlace& place,
+                         std::index_sequence<Index...>) {
+    return put_into_graph(kernel, dim3(l.grid[0], l.grid[1], l.grid[2]), dim3(l.block[0], l.block[1], l.block[2]),
+                          place, value_of<Parameters>(l.arguments[Index])...);
+  }
 };
 
 template <class... Parameters>
@@ -79,6 +87,11 @@ cudaError_t start_named(const char* name, void (*function)(Parameters...), const
   return Adapter<Parameters...>::start({name, function}, l, stream, std::index_sequence_for<Parameters...>{});
 }
 
+template <class... Parameters>
+cudaError_t put_named(const char* name, void (*function)(Parameters...), const CudaLaunch& l, const GraphPlace& place) {
+  return Adapter<Parameters...>::put({name, function}, l, place, std::index_sequence_for<Parameters...>{});
+}
+
 /// The functions of a KernelEntry. The kernel is known when this is compiled, so its types are too.
 template <auto kernel>
 bool takes(const CudaLaunch& l) {
@@ -87,6 +100,10 @@ bool takes(const CudaLaunch& l) {
 template <auto kernel>
 cudaError_t start(const char* name, const CudaLaunch& l, cudaStream_t stream) {
   return start_named(name, kernel, l, stream);
+}
+template <auto kernel>
+cudaError_t put(const char* name, const CudaLaunch& l, const GraphPlace& place) {
+  return put_named(name, kernel, l, place);
 }
 template <auto kernel>
 cudaError_t examine(cudaFuncAttributes* attributes) {

@@ -51,4 +51,39 @@ cudaError_t launch(NamedKernel<Parameters...> kernel, dim3 grid, dim3 block, std
 #endif
 }
 
+/// Where a launch goes in a graph: a new node of `graph`, behind `after` where that is given, or the node of a graph
+/// that runs already.
+struct GraphPlace {
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  const cudaGraphNode_t* after;
+  cudaGraphNode_t* node;
+};
+
+/// Puts a launch with these arguments there.
+template <class... Parameters>
+cudaError_t put_into_graph(NamedKernel<Parameters...> kernel, dim3 grid, dim3 block, const GraphPlace& place,
+                           typename NotDeduced<Parameters>::Type... arguments) {
+  void* const function = reinterpret_cast<void*>(kernel.function);
+#ifdef LOCKSTEP_CUDA_EMULATED
+  int position = 0;
+  std::tuple<Parameters...> inside{cuda_emulator::translate(arguments, position)...};
+  const cudaKernelNodeParams parameters{function,
+                                        grid,
+                                        block,
+                                        0,
+                                        nullptr,
+                                        nullptr,
+                                        {kernel.name,
+                                         {__start_cuda_shared, __stop_cuda_shared},
+                                         [kernel, inside] { std::apply(kernel.function, inside); },
+                                         std::apply(cuda_emulator::ptx_arguments<Parameters...>, inside)}};
+#else
+  void* pointers[] = {&arguments...};
+  const cudaKernelNodeParams parameters{function, grid, block, 0, pointers, nullptr};
+#endif
+  if (place.executable != nullptr) return cudaGraphExecKernelNodeSetParams(place.executable, *place.node, &parameters);
+  return cudaGraphAddKernelNode(place.node, place.graph, place.after, place.after == nullptr ? 0 : 1, &parameters);
+}
+
 }  // namespace lockstep::cuda

@@ -55,6 +55,7 @@ void close_device(Handle* handle) {
   if (handle == nullptr) return;
   cudaSetDevice(handle->device);
   cudaDeviceSynchronize();
+  handle->queue.close();
   handle->dnn.close();
   handle->library.close();
   for (Staging& staging : handle->staging) {
@@ -134,8 +135,20 @@ CudaStatus allocate(Handle* handle, std::uint64_t bytes, std::uint64_t* address)
 }
 
 CudaStatus release(Handle* handle, std::uint64_t address) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaFree(pointer(address)), "cudaFree");
+  return CudaStatus::ok;
+}
+
+CudaStatus allocate_host(Handle* handle, std::uint64_t bytes, void** address) {
+  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  LOCKSTEP_CUDA_TRY(cudaHostAlloc(address, bytes, cudaHostAllocDefault), "cudaHostAlloc");
+  return CudaStatus::ok;
+}
+
+CudaStatus release_host(Handle* handle, void* address) {
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
+  LOCKSTEP_CUDA_TRY(cudaFreeHost(address), "cudaFreeHost");
   return CudaStatus::ok;
 }
 
@@ -147,7 +160,7 @@ CudaStatus copy_over_bus(Handle* handle, void* to, const void* from, std::uint64
 }
 
 CudaStatus to_device(Handle* handle, std::uint64_t to, const void* from, std::uint64_t bytes) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   const CudaStatus status = copy_over_bus(handle, pointer(to), from, bytes, cudaMemcpyHostToDevice, handle->kernels);
   if (status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaStreamSynchronize(handle->kernels), "cudaStreamSynchronize");
@@ -190,6 +203,7 @@ Staging* find_copy(Handle* handle, std::uint64_t ticket) {
 CudaStatus join(Handle* handle, std::uint64_t ticket) {
   const Staging* const staging = find_copy(handle, ticket);
   if (staging == nullptr) return CudaStatus::ok;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaStreamWaitEvent(handle->kernels, staging->copied, 0), "cudaStreamWaitEvent");
   return CudaStatus::ok;
 }
@@ -202,7 +216,7 @@ CudaStatus wait(Handle* handle, std::uint64_t ticket) {
 }
 
 CudaStatus to_host(Handle* handle, void* to, std::uint64_t from, std::uint64_t bytes) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   const CudaStatus status = copy_over_bus(handle, to, pointer(from), bytes, cudaMemcpyDeviceToHost, handle->kernels);
   if (status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaStreamSynchronize(handle->kernels), "cudaStreamSynchronize");
@@ -210,14 +224,14 @@ CudaStatus to_host(Handle* handle, void* to, std::uint64_t from, std::uint64_t b
 }
 
 CudaStatus copy(Handle* handle, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaMemcpyAsync(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice, handle->kernels),
                     "cudaMemcpyAsync");
   return CudaStatus::ok;
 }
 
 CudaStatus fill(Handle* handle, std::uint64_t to, int byte, std::uint64_t bytes) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaMemsetAsync(pointer(to), byte, bytes, handle->kernels), "cudaMemsetAsync");
   return CudaStatus::ok;
 }
@@ -227,14 +241,24 @@ CudaStatus launch_kernel(Handle* handle, const CudaLaunch* l) {
   const KernelEntry* const kernel = l->float64 ? find_double_kernel(l->kernel) : find_float_kernel(l->kernel);
   if (kernel == nullptr) return fail(CudaStatus::no_kernel, l->kernel, "the plugin has no such kernel");
   if (!kernel->takes(*l)) return fail(CudaStatus::wrong_arguments, l->kernel, "other arguments than the kernel's");
+  if (handle->queue.waits() && !handle->timing) {
+    handle->queue.add(kernel, *l);
+    return handle->queue.is_full() ? flush(handle) : CudaStatus::ok;
+  }
   return start_timed(handle, kernel, handle->kernels, [&]() -> CudaStatus {
     LOCKSTEP_CUDA_TRY(kernel->start(kernel->name, *l, handle->kernels), l->kernel);
     return CudaStatus::ok;
   });
 }
 
+CudaStatus use_graphs(Handle* handle, int on) {
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
+  handle->queue.use_graphs(on != 0);
+  return CudaStatus::ok;
+}
+
 CudaStatus synchronize(Handle* handle) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   LOCKSTEP_CUDA_TRY(cudaStreamSynchronize(handle->copies), "cudaStreamSynchronize");
   LOCKSTEP_CUDA_TRY(cudaStreamSynchronize(handle->kernels), "cudaStreamSynchronize");
   return CudaStatus::ok;
@@ -247,13 +271,14 @@ __global__ void spin(long long cycles) {
 }
 
 CudaStatus hold(Handle* handle, std::uint64_t nanoseconds) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   const auto cycles = static_cast<long long>(nanoseconds * static_cast<std::uint64_t>(handle->clock_khz) / 1000000);
   LOCKSTEP_CUDA_TRY(launch(NamedKernel<long long>{"spin", spin}, dim3(1), dim3(1), 0, handle->kernels, cycles), "spin");
   return CudaStatus::ok;
 }
 
 CudaStatus time_kernels(Handle* handle, int on) {
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   if (const CudaStatus status = read_times(handle, handle->timed.size()); status != CudaStatus::ok) return status;
   if (on != 0) handle->times.clear();
   handle->timing = on != 0;
@@ -280,6 +305,8 @@ constexpr CudaPlugin kPlugin = {kCudaPluginVersion,
                                 memory_of,
                                 allocate,
                                 release,
+                                allocate_host,
+                                release_host,
                                 to_device,
                                 begin_to_device,
                                 join,
@@ -288,6 +315,8 @@ constexpr CudaPlugin kPlugin = {kCudaPluginVersion,
                                 copy,
                                 fill,
                                 launch_kernel,
+                                flush,
+                                use_graphs,
                                 synchronize,
                                 hold,
                                 time_kernels,

@@ -10,7 +10,7 @@
 namespace lockstep {
 
 /// Changes with every change of CudaPlugin: a plugin of another build is refused.
-inline constexpr int kCudaPluginVersion = 3;
+inline constexpr int kCudaPluginVersion = 4;
 inline constexpr const char* kCudaPluginSymbol = "lockstep_cuda_plugin";
 
 /// What functions of the plugin return.
@@ -146,6 +146,9 @@ struct CudaPlugin {
   CudaStatus (*memory)(CudaDeviceHandle* handle, CudaMemory* memory);
   CudaStatus (*allocate)(CudaDeviceHandle* handle, std::uint64_t bytes, std::uint64_t* address);
   CudaStatus (*release)(CudaDeviceHandle* handle, std::uint64_t address);
+  /// Page-locked memory of the host: copies need no detour from there.
+  CudaStatus (*allocate_host)(CudaDeviceHandle* handle, std::uint64_t bytes, void** address);
+  CudaStatus (*release_host)(CudaDeviceHandle* handle, void* address);
   /// In the order of kernels; the host's bytes may be changed when it returns.
   CudaStatus (*to_device)(CudaDeviceHandle* handle, std::uint64_t to, const void* from, std::uint64_t bytes);
   /// A copy beside the kernels. Kernels launched after join() come after it; wait() waits for it.
@@ -157,7 +160,12 @@ struct CudaPlugin {
   CudaStatus (*to_host)(CudaDeviceHandle* handle, void* to, std::uint64_t from, std::uint64_t bytes);
   CudaStatus (*copy)(CudaDeviceHandle* handle, std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
   CudaStatus (*fill)(CudaDeviceHandle* handle, std::uint64_t to, int byte, std::uint64_t bytes);
+  /// Kernels wait for company until flush(), or until a function is called that needs what they do; then they start
+  /// together, as a graph where the same row of them came before.
   CudaStatus (*launch)(CudaDeviceHandle* handle, const CudaLaunch* launch);
+  CudaStatus (*flush)(CudaDeviceHandle* handle);
+  /// Off: every kernel starts when it is launched.
+  CudaStatus (*use_graphs)(CudaDeviceHandle* handle, int on);
   CudaStatus (*synchronize)(CudaDeviceHandle* handle);
   /// Keeps the kernels that are launched from now on waiting for this long, so that they follow each other without
   /// gaps.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lockstep/kernels/cuda/cudnn.cuh"
+#include "lockstep/kernels/cuda/graphs.cuh"
 #include "lockstep/kernels/cuda/kernels.cuh"
 #include "lockstep/kernels/cuda/library.cuh"
 #include "lockstep/kernels/cuda/plugin.hpp"
@@ -87,6 +88,7 @@ struct CudaDeviceHandle {
   std::uint64_t stack_bytes = 0;  // of all threads that run at the same time
   int clock_khz = 0;
   cudaStream_t kernels = nullptr, copies = nullptr;
+  cuda::LaunchQueue queue;  // of the stream `kernels`
   cuda::Staging staging[cuda::kStagings];
   std::uint64_t tickets = 0;
   bool timing = false;
@@ -107,6 +109,15 @@ using Handle = CudaDeviceHandle;
 
 // A thread may have used another device since.
 CudaStatus enter(const Handle* handle) { return check(cudaSetDevice(handle->device), "cudaSetDevice"); }
+
+/// Starts what was launched and waits for company. Before everything else that goes into the stream of kernels, or
+/// that waits for it.
+CudaStatus flush(Handle* handle) {
+  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  const char* what = "";
+  const cudaError_t error = handle->queue.start(handle->kernels, what);
+  return check(error, what);
+}
 
 CudaStatus take_event(Handle* handle, cudaEvent_t* event) {
   if (handle->spare_events.empty()) {

@@ -10,7 +10,7 @@ namespace lockstep::cuda {
 namespace {
 
 CudaStatus open_library(Handle* handle) {
-  if (const CudaStatus status = enter(handle); status != CudaStatus::ok) return status;
+  if (const CudaStatus status = flush(handle); status != CudaStatus::ok) return status;
   std::string why;
   if (handle->library.open(handle->kernels, why)) return CudaStatus::ok;
   return fail(CudaStatus::no_library, "cuBLAS", why.c_str());

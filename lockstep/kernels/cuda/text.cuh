@@ -65,7 +65,8 @@ __device__ __forceinline__ WORD as_bits(float value) { return __float_as_uint(va
 using Entries = std::unordered_map<std::string_view, KernelEntry>;
 
 const Entries& entries() {
-#define LOCKSTEP_ENTRY(program, kernel) {#kernel, {#kernel, &takes<&kernel>, &start<&kernel>, &examine<&kernel>}},
+#define LOCKSTEP_ENTRY(program, kernel) \
+  {#kernel, {#kernel, &takes<&kernel>, &start<&kernel>, &examine<&kernel>, &put<&kernel>}},
   static const Entries all = {LOCKSTEP_DEVICE_KERNELS(LOCKSTEP_ENTRY)};
   return all;
 }

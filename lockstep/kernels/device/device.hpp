@@ -115,9 +115,11 @@ class Device : public Memory {
   virtual void to_host(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void zero(void* address, std::int64_t bytes) = 0;
 
+  /// Memory of the host that to_host and to_device copy fastest.
+  virtual Memory& staging() { return host_memory(); }
+
   virtual void launch(const Launch& launch) = 0;
-  /// Makes sure that what was launched runs, and does not wait: for a host that now does something else. (CUDA starts
-  /// everything at once.)
+  /// Makes sure that what was launched runs, and does not wait: for a host that now does something else.
   virtual void flush() {}
   virtual void synchronize() = 0;
   /// Keeps what is launched from now on waiting for so long, where the device can: then the launches of a measurement

@@ -32,28 +32,43 @@ void linear_backward_weights_naive(const LinearBackwardWeights<T>& a, KernelCont
            a.dw.cols, a.dw.rows);
 }
 
-/// Sixteen by sixteen work-items with `side` by `side` outputs each. Rows, of which there may be millions, run along
-/// the axis that is long on CUDA.
-Shape over_blocks(std::int64_t rows, std::int64_t cols, std::int64_t chunks = 1, std::int64_t side = 4) {
-  const std::int64_t block = kSide * side;
-  return {.groups = {divide_up(rows, block), divide_up(cols, block), chunks}, .group_size = {kSide, kSide, 1}};
+/// `workers` by `workers` work-items with `side` by `side` outputs each, as in text/linear_tiled.h.
+struct Tile {
+  std::string_view kernel;
+  std::int64_t workers, side;
+};
+
+/// Rows, of which there may be millions, run along the axis that is long on CUDA.
+Shape over_blocks(std::int64_t rows, std::int64_t cols, const Tile& tile, std::int64_t chunks = 1) {
+  const std::int64_t block = tile.workers * tile.side;
+  return {.groups = {divide_up(rows, block), divide_up(cols, block), chunks},
+          .group_size = {tile.workers, tile.workers, 1}};
 }
 
-/// The largest tiles of which there are as many as multiprocessors: an idle one costs more than a smaller tile.
+/// The first tile, from large to small, of which there are as many as multiprocessors where each is done `times` times:
+/// an idle one costs more than a smaller tile. None that is more than twice as large as what there is.
+template <std::size_t kCount>
+const Tile& tile_for(const Device& device, const std::array<Tile, kCount>& tiles, std::int64_t rows, std::int64_t cols,
+                     std::int64_t times = 1) {
+  for (const Tile& tile : tiles) {
+    const Shape shape = over_blocks(rows, cols, tile);
+    const std::int64_t half = tile.workers * tile.side / 2;
+    const bool fits = tile.side <= 4 || (rows > half && cols > half);
+    if (fits && shape.groups[0] * shape.groups[1] * times >= device.info().compute_units) return tile;
+  }
+  return tiles.back();
+}
+
 template <class T>
 void start_tiled(const LinearProduct<T>& a, KernelContext& context) {
-  const Device& device = context.device();
-  const auto start_with = [&](std::string_view kernel, std::int64_t side) {
-    start<T>(context, kernel, over_blocks(a.y.rows, a.y.cols, 1, side), a.x.data, a.x.stride, a.w, a.row_step, a.k_step,
-             a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
-  };
-  const auto enough = [&](std::int64_t side) {
-    const Shape shape = over_blocks(a.y.rows, a.y.cols, 1, side);
-    return shape.groups[0] * shape.groups[1] >= device.info().compute_units;
-  };
-  if (enough(4)) return start_with("linear_tiled", 4);
-  if (enough(2)) return start_with("linear_tiled_2", 2);
-  start_with("linear_tiled_1", 1);
+  constexpr std::array<Tile, 5> kTiles = {{{"linear_tiled_8", 16, 8},
+                                           {"linear_tiled", 16, 4},
+                                           {"linear_tiled_2", 16, 2},
+                                           {"linear_tiled_1", 16, 1},
+                                           {"linear_tiled_small", 8, 1}}};
+  const Tile& tile = tile_for(context.device(), kTiles, a.y.rows, a.y.cols);
+  start<T>(context, tile.kernel, over_blocks(a.y.rows, a.y.cols, tile), a.x.data, a.x.stride, a.w, a.row_step, a.k_step,
+           a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
 }
 
 }  // namespace
@@ -85,16 +100,20 @@ template <class T>
 void linear_weights_tiled(const LinearBackwardWeights<T>& a, KernelContext& context) {
   Device& device = context.device();
   const std::int64_t in = a.dw.cols, rows = a.dw.rows, weights = rows * in, slots = a.slots.count();
-  const Shape whole = over_blocks(rows, in + 1);
+  constexpr std::array<Tile, 3> kTiles = {
+      {{"linear_weights_tiled", 16, 4}, {"linear_weights_tiled_2", 16, 2}, {"linear_weights_tiled_1", 16, 1}}};
+  const bool may_cut = a.dw.stride == in;  // into chunks of slots
+  const Tile& tile = tile_for(device, kTiles, rows, in + 1, may_cut ? slots : 1);
+  const Shape whole = over_blocks(rows, in + 1, tile);
   const std::int64_t chunks =
-      a.dw.stride == in ? slot_chunks<T>(device, slots, whole.groups[0] * whole.groups[1], weights + rows) : 1;
+      may_cut ? slot_chunks<T>(device, slots, whole.groups[0] * whole.groups[1], weights + rows) : 1;
   const std::int64_t apart = chunks == 1 ? 0 : chunks * (weights + rows), levels = tree_levels(slots / chunks);
   T* const scratch = context.scratch<T>(apart + chunks * levels * (weights + rows));
   T* const sums = chunks == 1 ? a.dw.data : scratch;
   T* const bias = a.db == nullptr ? nullptr : chunks == 1 ? a.db : sums + weights;
-  start<T>(context, "linear_weights_tiled", over_blocks(rows, in + 1, chunks), a.x.data, a.x.stride, a.dy.data,
-           a.dy.stride, device.constant(a.slots.bounds), slots / chunks, sums, a.dw.stride, bias, weights + rows,
-           scratch + apart, weights + rows, levels, in, rows);
+  start<T>(context, tile.kernel, over_blocks(rows, in + 1, tile, chunks), a.x.data, a.x.stride, a.dy.data, a.dy.stride,
+           device.constant(a.slots.bounds), slots / chunks, sums, a.dw.stride, bias, weights + rows, scratch + apart,
+           weights + rows, levels, in, rows);
   if (chunks == 1) return;
   add_chunks_of_layer<T>(context, sums, chunks, a.dw.data, weights, a.db, rows);
 }

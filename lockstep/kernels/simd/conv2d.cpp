@@ -2,11 +2,11 @@
 //
 // Tile: 6 destination channels of one pixel x 2 vectors of samples, 12 on 32 registers; where one vector holds all
 // samples, of two pixels x 1 vector there. A pixel of its own needs no padding: taps outside
-// the image are left out by the bounds of its loops, and pixels with the same taps form a run. Kernel widths 1, 3 and 5
-// are unrolled, and 11 where channels are many. The source rows under a row of pixels stay in L1 or L2 for all
+// the image are left out by the bounds of its loops, and pixels with the same taps form a run. Kernel widths 1, 2, 3 and
+// 5 are unrolled, and 11 where channels are many. The source rows under a row of pixels stay in L1 or L2 for all
 // destination channels; where the samples of a tile lie in wider rows, which crowd into few sets of the caches, they
-// are copied together first. Limit: the fma units, less the 12 stores of a tile per (channels * taps * 6) cycles.
-// Measured: see docs/design/0002-simd.md.
+// are copied together first, as are the weights of a tile in the data gradient. Limit: the fma units, less the 12 stores
+// of a tile per (channels * taps * 6) cycles. Measured: see docs/design/0002-simd.md and 0046-few-pixels.md.
 
 #include "lockstep/kernels/conv2d.hpp"
 
@@ -156,7 +156,9 @@ template <int kVecs, class T, class End>
 LOCKSTEP_NOINLINE void correlate(const Correlation<T>& c, const Run* runs, std::int64_t run_count,
                                  const Columns<T>& columns, T* copied, const End& end) {
   const std::int64_t stride = columns.src.stride, src_plane = c.y.source * c.x.source * stride;
-  const bool near = c.src_channels * src_plane * static_cast<std::int64_t>(sizeof(T)) <= kNearBytes;
+  const std::int64_t near_rows =
+      kNearBytes / (c.src_channels * c.x.source * stride * static_cast<std::int64_t>(sizeof(T)));
+  const bool near = near_rows >= c.y.source;
   Walk walk = {.channels = c.src_channels,
                .w_channel = c.w_src,
                .src_channel = src_plane,
@@ -169,8 +171,10 @@ LOCKSTEP_NOINLINE void correlate(const Correlation<T>& c, const Run* runs, std::
                .src_pixel = c.x.advance * stride,
                .dst_pixel = c.x.period * c.dst.stride,
                .far = !near && (c.x.backward || c.x.size <= kNarrow)};
-  // Where the source stays near, the weights of a tile serve all rows of pixels; else a row serves all tiles.
-  const std::int64_t together = near ? c.y.size : 1;
+  // Where the source stays near, the weights of a tile serve all rows of pixels; else a row serves all tiles, or some
+  // rows where weights are copied.
+  const std::int64_t some_rows = c.x.backward ? most(1, near_rows - c.kernel_h + 1) : 1;
+  const std::int64_t together = near ? c.y.size : some_rows;
   for (std::int64_t group = 0; group < c.groups; ++group) {
     const T* group_src = columns.src.data + group * c.src_channels * src_plane;
     for (std::int64_t top = 0; top < c.y.size; top += together)
@@ -183,7 +187,7 @@ LOCKSTEP_NOINLINE void correlate(const Correlation<T>& c, const Run* runs, std::
           w = copied;
           walk.w_channel = kRows * c.w_dst;
         }
-        for (std::int64_t y = top; y < top + together; ++y) {
+        for (std::int64_t y = top; y < least(top + together, c.y.size); ++y) {
           const Taps rows = c.y.taps(y);
           for (std::int64_t r = 0; r < run_count; ++r) {
             const Taps taps = runs[r].taps;

@@ -106,11 +106,12 @@ LOCKSTEP_INLINE void copy_panel(const T* from, std::int64_t stride, std::int64_t
       for (std::int64_t i = 0; i < width; ++i) to[i] = from[i];
 }
 
-/// Whether rows of samples lie further apart than a block is wide (they are longer, or those of one step of sequences)
-/// and serve enough outputs that copying the block together pays.
+/// Whether copying blocks of samples together pays: where their rows are longer than a block, or lie whole pages apart,
+/// as those of one step of sequences may (each then has the same sets of the caches), and serve enough outputs.
 template <class T>
 LOCKSTEP_INLINE bool wide(const ConstMatrix<T>& samples, std::int64_t outputs) {
-  return samples.stride > kBlockCols<T> && outputs >= 32;
+  constexpr std::int64_t kPage = 4096 / static_cast<std::int64_t>(sizeof(T));
+  return (samples.cols > kBlockCols<T> || samples.stride % kPage == 0) && outputs >= 32;
 }
 
 /// Rows [first, first + count), columns [col, end_col), copied to rows of kBlockCols.

@@ -1,4 +1,4 @@
-"""lockstep check on the tracks cuda (by the emulator) and python."""
+"""lockstep check on the tracks cuda (by the emulator), opencl (by PoCL) and python."""
 import pathlib
 import subprocess
 import unittest
@@ -8,6 +8,7 @@ from checker import CheckerTest
 
 TILED = (pathlib.Path(__file__).parent / "solutions/product.cu").read_text()
 PLAIN = (pathlib.Path(__file__).parent / "solutions/linear-forward.py").read_text()
+OPENCL = (pathlib.Path(__file__).parent / "solutions/linear-forward.cl").read_text()
 
 
 class Tracks(CheckerTest):
@@ -16,7 +17,7 @@ class Tracks(CheckerTest):
         folder = self.folder / str(self.count)
         subprocess.run([checker.PROGRAM, "exercise", "new", exercise, "--track", track, "--out", folder], check=True,
                        stdout=subprocess.DEVNULL)
-        return checker.recheck(folder, "kernel.cu" if track == "cuda" else "kernel.py", text)
+        return checker.recheck(folder, {"cuda": "kernel.cu", "opencl": "kernel.cl", "python": "kernel.py"}[track], text)
 
     def verdict(self, exercise, track, text, tier, cause):
         verdict = self.check_text(exercise, track, text)
@@ -32,6 +33,17 @@ class Tracks(CheckerTest):
                      "another order", "no-fma")
         self.verdict("product", "cuda", TILED.replace("__syncthreads();  // loaded", ""), "wrong", "reads-unwritten")
         self.verdict("product", "cuda", TILED.replace("__syncthreads();  // used", ""), "wrong", "race")
+
+    def test_opencl(self):
+        verdict = self.check_text("linear-forward", "opencl", OPENCL)
+        if "there is no platform" in str(verdict["words"]):
+            self.skipTest("no OpenCL platform")
+        self.assertEqual(verdict["verdict"], "right", verdict)
+        self.verdict("linear-forward", "opencl", OPENCL.replace("fmaf(w[o * in + i], x[i * samples + s], sum)",
+                                                                "sum + w[o * in + i] * x[i * samples + s]"),
+                     "another order", "no-fma")
+        self.verdict("linear-forward", "opencl", OPENCL.replace("(a->out * a->samples + 31) / 32 * 32",
+                                                                "(a->out * a->samples) / 32 * 32"), "wrong", "remainder")
 
     def test_python(self):
         self.verdict("linear-forward", "python", PLAIN, "right", "")

@@ -62,8 +62,15 @@ enum cudaMemcpyKind {
 enum cudaDeviceAttr { cudaDevAttrClockRate = 13 };
 struct CUstream_st;
 struct CUevent_st;
+struct CUgraph_st;
+struct CUgraphNode_st;
+struct CUgraphExec_st;
+struct cudaKernelNodeParams;
 using cudaStream_t = CUstream_st*;
 using cudaEvent_t = CUevent_st*;
+using cudaGraph_t = CUgraph_st*;
+using cudaGraphNode_t = CUgraphNode_st*;
+using cudaGraphExec_t = CUgraphExec_st*;
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2,
                    cudaHostAllocDefault = 0;
 
@@ -105,6 +112,15 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                                   std::size_t count, const cudaKernelNodeParams* parameters);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* parameters);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 
@@ -133,6 +149,14 @@ struct PtxArguments {
 };
 cudaError_t enqueue_kernel(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
                            SharedSection section, std::function<void()> thread, PtxArguments arguments);
+
+/// What a node of a graph does, besides what CUDA calls its parameters.
+struct KernelCall {
+  const char* name;
+  SharedSection section;
+  std::function<void()> thread;
+  PtxArguments arguments;
+};
 
 template <class T>
 std::uint64_t word_of(const T& argument) {
@@ -168,6 +192,16 @@ T shuffle(unsigned mask, T value, int source) {
 }
 
 }  // namespace cuda_emulator
+
+/// In the order of CUDA's members; gridDim and blockDim are words of the device language here.
+struct cudaKernelNodeParams {
+  void* func;
+  dim3 grid, block;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+  cuda_emulator::KernelCall call;
+};
 
 #define threadIdx cuda_emulator::thread_index
 #define blockIdx cuda_emulator::block_index

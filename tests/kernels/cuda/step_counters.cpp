@@ -1,7 +1,7 @@
 // step_counters [--naive] CONFIG...: what one step of each configuration's network asks of a GPU, counted by the
 // emulator, as JSON: launches and copies, and of every kernel the blocks, the sectors of global memory and the passes
-// of shared memory. --naive: by the kernels of cuda-naive. The first step is left out: it compiles, allocates and
-// uploads. scripts/cuda_counters.py makes the table of docs/gpu.md.
+// of shared memory. --naive: by the kernels of cuda-naive. The first steps are left out: they compile, allocate,
+// upload and make the graph. scripts/cuda_counters.py makes the table of docs/gpu.md.
 
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +33,8 @@ nlohmann::json to_json(const cuda_emulator::Counters& counters) {
                      {"passes", k.passes},
                      {"least_passes", k.least_passes}};
   return {{"launches", counters.launches},
+          {"graphs", counters.graphs},
+          {"node_updates", counters.node_updates},
           {"fills", counters.fills},
           {"copies_to_device", counters.copies_to_device},
           {"copies_to_host", counters.copies_to_host},
@@ -46,16 +48,18 @@ nlohmann::json count_step(const std::string& file, lockstep::Backend backend) {
   config.train.backend = backend;
   Network network = make_network(config);
   network.initialise(config.train.seed);
+  // The first step allocates, the second is the first of its kind, the third makes a graph of it.
+  constexpr std::int64_t kCounted = 4;
   constexpr std::int64_t kBatch = 128;
   const std::int64_t batch = config.train.batch > 0 ? config.train.batch : kBatch;
-  const DataSplits data = blob_images(network.input(), {.count = 3 * batch, .noise = 5, .classes = 10});
+  const DataSplits data = blob_images(network.input(), {.count = (kCounted + 1) * batch, .noise = 5, .classes = 10});
   Trainer trainer(network, config.train);
   nlohmann::json counted;
   std::int64_t steps = 0;
   trainer.fit(*data.train, {.epochs = 1, .on_step = [&](const StepReport&) {
-                              if (++steps == 2) counted = to_json(cuda_emulator::counters());
+                              if (++steps == kCounted) counted = to_json(cuda_emulator::counters());
                               cuda_emulator::counters() = {};
-                              cuda_emulator::count(steps == 1);
+                              cuda_emulator::count(steps == kCounted - 1);
                             }});
   counted["batch"] = batch;
   return counted;

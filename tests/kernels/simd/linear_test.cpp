@@ -93,7 +93,7 @@ TYPED_TEST(SimdLinear, BackwardData) {
       "backward data");
 }
 
-/// One step of sequences: its rows lie a row of all steps apart.
+/// One step of sequences: its rows lie a row of all steps apart, here whole pages.
 TYPED_TEST(SimdLinear, RowsFarApart) {
   using T = TypeParam;
   constexpr std::int64_t kIn = 70, kOut = 300;

@@ -112,7 +112,7 @@ KERNEL batch_norm_backward(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, 
 // For GPUs the same in two kernels each. Sixteen work-items side by side are the virtual lanes of a channel of a slot: they
 // read consecutive samples, and everybody adds up the lanes in their tree. What is done to every number alone is a
 // kernel of its own, a work-item for each; its first work-item of a channel also adds up the slots.
-#define STATISTICS 2 /* channels of slots of a group: a warp, so that many multiprocessors take part */
+#define STATISTICS 2 /* channels of slots of a group, at most: a warp, so that many multiprocessors take part */
 #define EVERY_PIXEL(sample) \
   for (I64 sample = begin + lane; sample < end; sample += VIRTUAL_LANES) \
     for (I64 pixel = 0; pixel < pixels; ++pixel)
@@ -139,7 +139,7 @@ KERNEL batch_norm_statistics(I64 channels, I64 pixels, REAL eps, IN(REAL, x), I6
   LOCAL REAL first[STATISTICS][VIRTUAL_LANES + 1];
   LOCAL REAL second[STATISTICS][VIRTUAL_LANES + 1];
   const int lane = ITEM(0);
-  const I64 item = GROUP(0) * STATISTICS + ITEM(1);
+  const I64 item = GROUP(0) * ITEMS(1) + ITEM(1);
   const int there = item < channels * slots;
   const I64 slot = there ? item / channels : 0, channel = there ? item - slot * channels : 0;
   const I64 begin = there ? bounds[slot] : 0, end = there ? bounds[slot + 1] : 0, count = pixels * (end - begin);
@@ -202,7 +202,7 @@ KERNEL batch_norm_slopes(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride, IN
   LOCAL REAL first[STATISTICS][VIRTUAL_LANES + 1];
   LOCAL REAL second[STATISTICS][VIRTUAL_LANES + 1];
   const int lane = ITEM(0);
-  const I64 item = GROUP(0) * STATISTICS + ITEM(1);
+  const I64 item = GROUP(0) * ITEMS(1) + ITEM(1);
   const int there = item < channels * slots;
   const I64 slot = there ? item / channels : 0, channel = there ? item - slot * channels : 0;
   const I64 begin = there ? bounds[slot] : 0, end = there ? bounds[slot + 1] : 0;
@@ -263,7 +263,7 @@ KERNEL batch_norm_lane_sums(I64 channels, I64 pixels, IN(REAL, x), I64 x_stride,
   USE_OUT(REAL, sums);
   LOCAL REAL shared[STATISTICS][VIRTUAL_LANES + 1];
   const int lane = ITEM(0);
-  const I64 item = GROUP(0) * STATISTICS + ITEM(1);
+  const I64 item = GROUP(0) * ITEMS(1) + ITEM(1);
   const int there = item < channels * slots;
   const I64 slot = there ? item / channels : 0, channel = there ? item - slot * channels : 0;
   const I64 begin = there ? bounds[slot] : 0, end = there ? bounds[slot + 1] : 0;

@@ -36,21 +36,28 @@
   X(linear_naive, linear_forward_naive)     \
   X(linear_naive, linear_backward_data_naive) \
   X(linear_naive, linear_backward_weights_naive) \
+  X(linear_tiled, linear_tiled_8)           \
   X(linear_tiled, linear_tiled)             \
   X(linear_tiled, linear_tiled_2)           \
   X(linear_tiled, linear_tiled_1)           \
+  X(linear_tiled, linear_tiled_small)       \
   X(linear_tiled, linear_weights_tiled)     \
+  X(linear_tiled, linear_weights_tiled_2)   \
+  X(linear_tiled, linear_weights_tiled_1)   \
   X(loss, softmax_forward)                  \
   X(loss, softmax_backward)                 \
   X(loss, loss_gradient)                    \
   X(loss, score_slots)                      \
   X(optimizer, add_l2)                      \
   X(optimizer, scale_gradient)              \
+  X(optimizer, add_l2_ranges)               \
+  X(optimizer, scale_ranges)                \
   X(optimizer, sgd_step)                    \
   X(optimizer, adam_step)                   \
   X(optimizer, rmsprop_step)                \
   X(optimizer, lion_step)                   \
   X(optimizer, square_sums)                 \
+  X(optimizer, square_sums_fetched)         \
   X(optimizer, running_update)              \
   X(pool2d, max_pool2d_forward)             \
   X(pool2d, max_pool2d_backward)            \

@@ -1,10 +1,11 @@
 // Optimiser steps, sums of squares, running statistics. A work-item takes a range of blocks of LANES elements.
 
-#define FOR_RANGE(count)                                                                            \
-  const I64 blocks = ((count) + LANES - 1) / LANES;                                                 \
-  const I64 share = (blocks + GLOBAL_ITEMS(0) - 1) / GLOBAL_ITEMS(0);                               \
-  const I64 first = GLOBAL_ITEM(0) * share, last = first + share < blocks ? first + share : blocks; \
+#define FOR_SHARE(count, item, items)                                                       \
+  const I64 blocks = ((count) + LANES - 1) / LANES;                                         \
+  const I64 share = (blocks + (items) - 1) / (items);                                       \
+  const I64 first = (item) * share, last = first + share < blocks ? first + share : blocks; \
   for (I64 i = first * LANES; i < last * LANES; i += LANES)
+#define FOR_RANGE(count) FOR_SHARE(count, GLOBAL_ITEM(0), GLOBAL_ITEMS(0))
 
 KERNEL add_l2(REAL l2, IN(REAL, w), OUT(REAL, g), I64 count) {
   USE_IN(REAL, w);
@@ -19,6 +20,37 @@ KERNEL scale_gradient(REAL factor, OUT(REAL, g), I64 count) {
   USE_OUT(REAL, g);
   FOR_RANGE(count)
   give(take(g + i, count - i, R(0)) * SET(factor), g + i, count - i);
+}
+
+// The same for stretches of a vector, by one launch: of stretch k, ranges[3 k] is the first group of work-items that takes
+// part, ranges[3 k + 1] and ranges[3 k + 2] are begin and end. Behind the last one comes the number of groups.
+#define FOR_STRETCH                                                                             \
+  I64 k = 0;                                                                                    \
+  for (I64 behind = stretches; behind - k > 1;) {                                               \
+    const I64 middle = (k + behind) / 2;                                                        \
+    if (ranges[3 * middle] <= GROUP(0))                                                         \
+      k = middle;                                                                               \
+    else                                                                                        \
+      behind = middle;                                                                          \
+  }                                                                                             \
+  const I64 group = ranges[3 * k], begin = ranges[3 * k + 1], count = ranges[3 * k + 2] - begin; \
+  FOR_SHARE(count, (GROUP(0) - group) * ITEMS(0) + ITEM(0), (ranges[3 * k + 3] - group) * ITEMS(0))
+
+KERNEL add_l2_ranges(REAL l2, IN(REAL, w), OUT(REAL, g), IN(I64, ranges), I64 stretches) {
+  USE_IN(REAL, w);
+  USE_OUT(REAL, g);
+  USE_IN(I64, ranges);
+  FOR_STRETCH {
+    const I64 n = count - i;
+    give(fma(SET(l2), take(w + begin + i, n, R(0)), take(g + begin + i, n, R(0))), g + begin + i, n);
+  }
+}
+
+KERNEL scale_ranges(REAL factor, OUT(REAL, g), IN(I64, ranges), I64 stretches) {
+  USE_OUT(REAL, g);
+  USE_IN(I64, ranges);
+  FOR_STRETCH
+  give(take(g + begin + i, count - i, R(0)) * SET(factor), g + begin + i, count - i);
 }
 
 KERNEL sgd_step(REAL lr, REAL momentum, int nesterov, IN(REAL, g), OUT(REAL, w), OUT(REAL, v), I64 count) {
@@ -99,6 +131,24 @@ KERNEL square_sums(IN(REAL, x), OUT(double, partial), I64 count) {
     partial[block] = sum;
   }
 }
+
+#if LANES == 1
+// For GPUs: a group takes a block. All of its work-items fetch, side by side; the first one adds up, in the order of the
+// chain.
+KERNEL square_sums_fetched(IN(REAL, x), OUT(double, partial), I64 count) {
+  USE_IN(REAL, x);
+  USE_OUT(double, partial);
+  LOCAL REAL block[SQUARE_BLOCK];
+  const I64 first = GROUP(0) * SQUARE_BLOCK;
+  const int last = count - first < SQUARE_BLOCK ? (int)(count - first) : SQUARE_BLOCK;
+  for (int i = ITEM(0); i < last; i += ITEMS(0)) block[i] = x[first + i];
+  BARRIER();
+  if (ITEM(0) != 0) return;
+  double sum = 0;
+  for (int i = 0; i < last; ++i) sum = fma((double)block[i], (double)block[i], sum);
+  partial[GROUP(0)] = sum;
+}
+#endif
 
 KERNEL running_update(REAL momentum, REAL elements, IN(REAL, sum), OUT(REAL, running), I64 count) {
   USE_IN(REAL, sum);
