@@ -6,9 +6,11 @@
 
 #include "cli/exercise/grading/grade.hpp"
 #include "cli/exercise/grading/zip.hpp"
+#include "cli/process/tools.hpp"
 #include "lockstep/config/toml.hpp"
 #include "lockstep/core/error.hpp"
 #include "lockstep/core/file.hpp"
+#include "lockstep/core/plugin.hpp"
 #include "lockstep/core/words.hpp"
 
 namespace lockstep::cli {
@@ -47,6 +49,13 @@ if ! source/lockstep exercise export --results submission --task source/task --o
 fi
 )sh";
 
+/// The emulator of CUDA for submissions of that track; empty where there is none.
+fs::path find_cuda_emulator() {
+  constexpr const char* kFile = "libcuda_emulator.so";
+  if (const fs::path beside = find_plugin(kFile); !beside.empty()) return beside;
+  return find_in_tree(fs::path("tests/cuda_emulator") / kFile).value_or(fs::path());
+}
+
 std::string task_toml(const fs::path& file, const GradedTask& task) {
   const std::string text = read_text(file, kMostTaskFile, ErrorCode::usage);
   if (task.exercise.own == nullptr || fs::equivalent(task.exercise.own->folder / kTaskFile, file)) return text;
@@ -75,6 +84,11 @@ std::string make_autograder(const fs::path& path, const fs::path& program) {
     for (const fs::path& each : files)
       zip.add("task/" + fs::relative(each, folder).string(), read_text(each, kMostTaskFile, ErrorCode::usage));
   }
+  const fs::path emulator = find_cuda_emulator();
+  const auto& tracks = task.grading.tracks;
+  if (emulator.empty() && (task.track == "cuda" || std::find(tracks.begin(), tracks.end(), "cuda") != tracks.end()))
+    throw Error(ErrorCode::usage, "the track cuda needs libcuda_emulator.so beside this program, which lacks it");
+  if (!emulator.empty()) zip.add("libcuda_emulator.so", read_text(emulator, kMostProgram, ErrorCode::usage));
   zip.add("lockstep", read_text(program, kMostProgram, ErrorCode::usage), true);
   return std::move(zip).finish();
 }
