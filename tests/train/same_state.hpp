@@ -11,12 +11,13 @@
 
 namespace lockstep {
 
+/// Of two that are empty, the type does not count.
 inline bool same(const ParameterValues& a, const ParameterValues& b) {
   return std::visit(
       [&](const auto& x) {
         const auto* y = std::get_if<std::decay_t<decltype(x)>>(&b);
-        return y != nullptr && x.size() == y->size() &&
-               (x.size() == 0 || std::memcmp(x.data(), y->data(), x.span().size_bytes()) == 0);
+        if (y == nullptr) return x.size() == 0 && std::visit([](const auto& other) { return other.size() == 0; }, b);
+        return x.size() == y->size() && (x.size() == 0 || std::memcmp(x.data(), y->data(), x.span().size_bytes()) == 0);
       },
       a);
 }
