@@ -31,7 +31,7 @@ struct ChainMistake {
   std::int64_t lanes = 1;                    // partial sums
   std::int64_t first = 0;                    // terms left out at the beginning
   std::int64_t last = 0;                     // and at the end
-  std::int64_t whole_groups = 1;             // terms behind the last whole group of so many are left out
+  std::int64_t whole_groups = 1;             // terms behind the last whole group of this size are left out
   int starts_before = 1, starts_behind = 0;  // how often the start enters the sum, before and behind the terms
 };
 
