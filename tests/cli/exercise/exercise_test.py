@@ -63,13 +63,13 @@ class Exercises(CheckerTest):
     def test_sanitizers_see_what_results_do_not(self):
         verdict = self.check("max", solution("max", [("const int64_t n", "int little[4]; volatile int at = 4; little[at] = 1;"
                                                       " volatile int keep = little[at]; (void)keep;\n  const int64_t n")]))
-        self.assertEqual((verdict["verdict"], verdict["cause"]), ("crashed", "sanitizer"), verdict)
+        self.assertEqual((verdict["verdict"], verdict["cause"]), ("crashed", "out-of-bounds"), verdict)
         self.assertIn("at kernel.cpp:", verdict["words"][0])
 
     def test_refusals(self):
         for arguments, message in (
                 (("exercise", "new", "lineer-forward"), "no exercise is called lineer-forward; did you mean linear-forward?"),
-                (("exercise", "old"), "exercise old: it is `exercise`, `exercise new NAME`"),
+                (("exercise", "old"), "exercise old: it is `exercise`, or `exercise` with new, export, test or report"),
                 (("exercise", "new"), "exercise new takes one name"),
                 (("check", "nowhere"), "check takes a folder that `lockstep exercise new` made")):
             done = self.run_program(*arguments)
