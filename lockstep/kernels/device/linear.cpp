@@ -45,16 +45,26 @@ Shape over_blocks(std::int64_t rows, std::int64_t cols, const Tile& tile, std::i
           .group_size = {tile.workers, tile.workers, 1}};
 }
 
+/// Whether local memory holds a slice of 16 terms of both factors, as in text/linear_tiled.h.
+template <class T>
+bool is_held(const Device& device, const Tile& tile) {
+  constexpr std::int64_t kSlice = 16, kPadding = 4;
+  const std::int64_t bytes = 2 * kSlice * (tile.workers * tile.side + kPadding) * static_cast<std::int64_t>(sizeof(T));
+  return device.info().local_bytes == 0 || bytes <= device.info().local_bytes;  // 0: not known
+}
+
 /// The first tile, from large to small, of which there are as many as multiprocessors where each is done `times` times:
-/// an idle one costs more than a smaller tile. None that is more than twice as large as what there is.
-template <std::size_t kCount>
+/// an idle one costs more than a smaller tile. None that is more than twice as large as what there is, or too large for
+/// local memory: OpenCL promises 32 KiB.
+template <class T, std::size_t kCount>
 const Tile& tile_for(const Device& device, const std::array<Tile, kCount>& tiles, std::int64_t rows, std::int64_t cols,
                      std::int64_t times = 1) {
   for (const Tile& tile : tiles) {
     const Shape shape = over_blocks(rows, cols, tile);
     const std::int64_t half = tile.workers * tile.side / 2;
     const bool fits = tile.side <= 4 || (rows > half && cols > half);
-    if (fits && shape.groups[0] * shape.groups[1] * times >= device.info().compute_units) return tile;
+    if (fits && is_held<T>(device, tile) && shape.groups[0] * shape.groups[1] * times >= device.info().compute_units)
+      return tile;
   }
   return tiles.back();
 }
@@ -66,7 +76,7 @@ void start_tiled(const LinearProduct<T>& a, KernelContext& context) {
                                            {"linear_tiled_2", 16, 2},
                                            {"linear_tiled_1", 16, 1},
                                            {"linear_tiled_small", 8, 1}}};
-  const Tile& tile = tile_for(context.device(), kTiles, a.y.rows, a.y.cols);
+  const Tile& tile = tile_for<T>(context.device(), kTiles, a.y.rows, a.y.cols);
   start<T>(context, tile.kernel, over_blocks(a.y.rows, a.y.cols, tile), a.x.data, a.x.stride, a.w, a.row_step, a.k_step,
            a.b, a.y.data, a.y.stride, a.x.rows, a.y.rows, a.y.cols);
 }
@@ -103,7 +113,7 @@ void linear_weights_tiled(const LinearBackwardWeights<T>& a, KernelContext& cont
   constexpr std::array<Tile, 3> kTiles = {
       {{"linear_weights_tiled", 16, 4}, {"linear_weights_tiled_2", 16, 2}, {"linear_weights_tiled_1", 16, 1}}};
   const bool may_cut = a.dw.stride == in;  // into chunks of slots
-  const Tile& tile = tile_for(device, kTiles, rows, in + 1, may_cut ? slots : 1);
+  const Tile& tile = tile_for<T>(device, kTiles, rows, in + 1, may_cut ? slots : 1);
   const Shape whole = over_blocks(rows, in + 1, tile);
   const std::int64_t chunks =
       may_cut ? slot_chunks<T>(device, slots, whole.groups[0] * whole.groups[1], weights + rows) : 1;
