@@ -450,24 +450,24 @@ def block(heads, wide, width, causal=True):
 def text_cases():
     """The layers of transformers, one by one and together; then the network of examples/char-gpt.toml, 20 steps of it."""
     end = [plain("flatten"), linear(10)]
-    for name, causal, bias in (("attention", False, True), ("causal attention, no bias", True, False)):
+    for name, causal, bias in (("attention", False, True), ("causal, no bias", True, False)):
         yield case(name, (6, 5), [{"attention": {"heads": 3, "causal": causal, "bias": bias}}, *end], keep=1)
     yield case("every step alike", (4, 5), [plain("positions"), layer_norm(per_step=True), linear(6, per_step=True),
                                            plain("gelu"), linear(3, bias=False, per_step=True), *end],
                optimizer=ADAM, keep=1)
     lengths = [5, 1, 3, 2, 5, 4, 1, 3]
-    yield case("attention, sequences that end", (4, 5), [{"attention": {"heads": 2, "causal": False, "bias": True}},
+    yield case("attention, lengths", (4, 5), [{"attention": {"heads": 2, "causal": False, "bias": True}},
                                                         recurrent("gru", 3), linear(10)], lengths=lengths, keep=1)
     tokens = [{"embedding": {"out": 8, "vocabulary": 11}}, plain("positions")]
     small = [*tokens, *block(2, 16, 8), layer_norm(per_step=True), linear(7, per_step=True)]
     text = {"vocabulary": 11, "step_classes": 7, "classes": 0, "keep": 1,
             "optimizer": ADAM | {"name": "adamw", "lr": 0.01, "weight_decay": 0.1}}
     yield case("transformer", (5,), small, **text)
-    yield case("transformer, sequences that end", (5,), small, lengths=lengths, **text)
+    yield case("transformer, lengths", (5,), small, lengths=lengths, **text)
     yield case("lstm over tokens", (5,), [tokens[0], recurrent("lstm", 6, all_steps=True), linear(7, per_step=True)], **text)
     layers = [tokens[0], recurrent("lstm", 4, layers=2, all_steps=True), recurrent("gru", 5, all_steps=True),
               recurrent("rnn", 4, all_steps=True, relu=False), linear(7, per_step=True)]
-    yield case("truncated back-propagation", (6,), layers, truncate=2, **(text | {"keep_gradient": False}))
+    yield case("truncated windows", (6,), layers, truncate=2, **(text | {"keep_gradient": False}))
     gpt = [{"embedding": {"out": 128, "vocabulary": 80}}, plain("positions")]
     for _ in range(4):
         gpt += block(4, 512, 128)

@@ -279,12 +279,12 @@ void expect_nothing(const World& world, const Plan& plan) {
   for (int rank = 0; rank < plan.ranks; ++rank) EXPECT_LT(world.rank(rank).gone.count(), 0) << "rank " << rank;
 }
 
-TEST(HeartbeatSimulation, NobodyIsLostWithoutAReason) {
+TEST(HeartbeatSimulation, NoneIsLostWithoutAReason) {
   for (const Fault fault : {Fault::none, Fault::pause, Fault::suspend, Fault::short_cut})
     simulate(fault, expect_nothing);
 }
 
-TEST(HeartbeatSimulation, ALostRankEndsAllAndOneSaysSo) {
+TEST(HeartbeatSimulation, ALostRankEndsAll) {
   for (const Fault fault : {Fault::kill, Fault::stop})
     simulate(fault, [&](const World& world, const Plan& plan) {
       expect_all_end(world, plan, 7);
@@ -314,7 +314,7 @@ TEST(HeartbeatSimulation, ACutEndsBothSides) {
   });
 }
 
-TEST(HeartbeatSimulation, AReasonReachesAllAndIsSaidOnce) {
+TEST(HeartbeatSimulation, AReasonReachesAllOnce) {
   simulate(Fault::end_all, [](const World& world, const Plan& plan) {
     expect_all_end(world, plan, 5);
     ASSERT_EQ(world.said.size(), 1u);

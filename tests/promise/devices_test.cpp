@@ -70,7 +70,7 @@ TEST_P(Devices, OneHashOfSequences) {
 }
 
 /// States between two windows leave the device with a checkpoint, and come back.
-TEST_P(Devices, ResumesBetweenTwoWindows) {
+TEST_P(Devices, ResumesInWindows) {
   const DataSplits data = text_data(50, false);
   struct Stopped {};
   const auto train = [&](const PromiseRun& run, const TrainingState* from, TrainingState* stopped) {

@@ -121,7 +121,7 @@ TEST_F(CudaGraphs, RowsOfOtherShapesDoNotMix) {
   release(w);
 }
 
-TEST_F(CudaGraphs, WhatWaitsRunsBeforeItsMemoryIsGivenBack) {
+TEST_F(CudaGraphs, MemoryOutlivesWhatWaits) {
   float* const w = upload({5, 5});
   float* const sum = upload({0, 0});
   for (int i = 0; i < 3; ++i) {
