@@ -61,8 +61,7 @@ void check_sections(const Value& root) {
     for (const std::string& key : all_keys())
       if (key.ends_with("." + entry.key))
         fail_at(entry.value, entry.key, fmt::format("stands outside the sections; did you mean {}?", key));
-    fail_at(entry.value, entry.key,
-            "unknown section; a configuration has data, model, train, checkpoint, log, guard, parallel");
+    fail_at(entry.value, entry.key, fmt::format("unknown section; a configuration has {}", fmt::join(kSections, ", ")));
   }
 }
 
